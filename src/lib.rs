@@ -1,0 +1,21 @@
+//! What forking an LLM agent into N children costs, what of it is read from the provider's prompt
+//! cache, where the prefix breaks, and what to change.
+//!
+//! # Where to start reading
+//!
+//! 1. `cli/run.rs`: the main job in five steps (load, study, write, print, check).
+//! 2. `whatif/study.rs`: a scenario beside its baselines and changes.
+//! 3. `agent/mod.rs`: a scenario becomes requests, through `fork::child` and `request::build`.
+//! 4. `simulate/plan.rs` and `cache/state.rs`: requests become billed records.
+//!
+//! # Layers
+//!
+//! A module imports only from lines above its own. `tests/tidy.rs` reads this table and judges.
+//!
+//! ```text
+//! 0  units
+//! 1  usage
+//! ```
+
+pub mod units;
+pub mod usage;
