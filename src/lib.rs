@@ -15,7 +15,11 @@
 //! ```text
 //! 0  units
 //! 1  usage
+//! 2  request  tokens  cache
 //! ```
 
+pub mod cache;
+pub mod request;
+pub mod tokens;
 pub mod units;
 pub mod usage;
