@@ -16,9 +16,13 @@
 //! 0  units
 //! 1  usage
 //! 2  request  tokens  cache
+//! 3  pricing  fork  measure
 //! ```
 
 pub mod cache;
+pub mod fork;
+pub mod measure;
+pub mod pricing;
 pub mod request;
 pub mod tokens;
 pub mod units;

@@ -1,0 +1,37 @@
+//! The rules text that a child reads before its directive.
+
+/// Opens the rules text; a harness recognises a fork by it.
+pub const OPENING_TAG: &str = "<fork-boilerplate>";
+
+/// Stands between the rules text and the directive.
+pub const DIRECTIVE_PREFIX: &str = "Your directive: ";
+
+/// The rules text with its tags.
+pub const STANDARD: &str = include_str!("boilerplate.txt");
+
+/// One text: rules, then the directive behind the closing tag.
+pub fn before(directive: &str) -> String {
+    format!("{}\n\n{DIRECTIVE_PREFIX}{directive}", STANDARD.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directive_follows_the_closing_tag() {
+        let text = before("Look at src.");
+        assert!(text.starts_with(OPENING_TAG));
+        assert!(text.ends_with("</fork-boilerplate>\n\nYour directive: Look at src."));
+    }
+
+    #[test]
+    fn there_are_ten_rules_and_five_report_fields() {
+        let numbered = (1..=10).filter(|n| STANDARD.contains(&format!("\n{n}. "))).count();
+        assert_eq!(numbered, 10);
+        assert!(!STANDARD.contains("\n11. "));
+        for field in ["Scope:", "Result:", "Key files:", "Files changed:", "Issues:"] {
+            assert!(STANDARD.contains(field), "{field}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The fork: what a child inherits, the messages it is given, and its request.
+//!
+//! [`ForkPlan`] is what a harness holds at the moment of a fork; [`child`] makes one child's
+//! request from it. No type of the simulator stands in this module's surface.
+
+pub mod boilerplate;
+
+use crate::request::build::build;
+use crate::request::json::JsonError;
+use crate::request::marker::{BlockShape, MarkerTtls, place};
+use crate::request::{
+    Base, Block, BlockKind, BodyFamily, Draft, MarkerError, MarkerPolicy, Message, PromptShape,
+    RequestBody, ResultContent, Role, WireFormat,
+};
+
+/// What stands in for every result of the dispatch: one constant, so that all children stay equal.
+pub const PLACEHOLDER: &str = "Fork started \u{2014} processing in background";
+
+/// The assistant message that holds the calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dispatch {
+    /// It is cloned behind the inherited messages.
+    Appended(Message),
+    /// It is the last message of the base already; these are its calls.
+    Inherited(Vec<String>),
+    /// There is none: the child gets the directive alone.
+    None,
+}
+
+/// Everything that the children of one fork share.
+#[derive(Clone, Debug)]
+pub struct ForkPlan {
+    /// The parent's request: rendered system prompt, exact tools, history.
+    pub base: Base,
+    /// The message that holds the calls.
+    pub dispatch: Dispatch,
+    /// The constant that stands in for each result.
+    pub placeholder: String,
+    /// Whether the rules text stands before the directive.
+    pub with_boilerplate: bool,
+    /// Where the children's markers go.
+    pub policy: MarkerPolicy,
+    /// Lifetimes of markers.
+    pub ttls: MarkerTtls,
+}
+
+/// Why a fork cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ForkError {
+    /// The recorded body does not have the provider's shape.
+    #[error("the parent's request cannot be read: {0}")]
+    Base(#[from] JsonError),
+    /// The markers cannot be placed.
+    #[error("{0}")]
+    Markers(#[from] MarkerError),
+}
+
+/// The request of the child that is told `directive`. `family` is [`ForkPlan::family`]'s; what it
+/// holds is not copied.
+pub fn child(plan: &ForkPlan, family: &BodyFamily<'_>, directive: &str) -> RequestBody {
+    if plan.with_boilerplate {
+        family.body(&boilerplate::before(directive))
+    } else {
+        family.body(directive)
+    }
+}
+
+impl ForkPlan {
+    /// Serialises what all children share, once.
+    ///
+    /// # Errors
+    /// Where the base cannot be read or the markers cannot be placed.
+    pub fn family<'a>(&self, format: &'a dyn WireFormat) -> Result<BodyFamily<'a>, ForkError> {
+        Ok(build(format, &self.draft(format, &self.policy, true)?))
+    }
+
+    /// The pre-warming request: the shared part alone, marked at its end, with `max_tokens: 0`.
+    ///
+    /// # Errors
+    /// As [`family`](Self::family).
+    pub fn prewarm(&self, format: &dyn WireFormat) -> Result<RequestBody, ForkError> {
+        let policy = match self.policy.of_parent() {
+            MarkerPolicy::None => MarkerPolicy::CcTail,
+            other => other,
+        };
+        let mut draft = self.draft(format, &policy, false)?;
+        draft.max_tokens = Some(0);
+        Ok(build(format, &draft).whole())
+    }
+
+    /// The parent's own last request, from which the children inherit; a recorded one goes as it
+    /// was recorded.
+    ///
+    /// # Errors
+    /// As [`family`](Self::family).
+    pub fn parent(&self, format: &dyn WireFormat) -> Result<RequestBody, ForkError> {
+        let inherited = matches!(self.dispatch, Dispatch::Inherited(_));
+        if let (Base::Captured(captured), false) = (&self.base, inherited) {
+            return Ok(RequestBody::captured(captured.bytes().to_vec()));
+        }
+        let mut shape = format.shape(&self.base)?;
+        shape.messages.truncate(self.parent_messages(&shape));
+        let ttls = MarkerTtls { parent: self.ttls.parent, fork: self.ttls.parent };
+        let draft = Draft {
+            base: self.base.clone(),
+            kept_messages: Some(shape.messages.len()),
+            appended: Vec::new(),
+            own_block: false,
+            placement: place(&self.policy.of_parent(), &shape, ttls)?,
+            max_tokens: None,
+        };
+        Ok(build(format, &draft).whole())
+    }
+
+    /// The messages behind the base: the clone of the dispatch, and one user message with a
+    /// placeholder for each of its calls, in their order. The last message is open for the
+    /// directive.
+    pub fn appended(&self) -> Vec<Message> {
+        let (clone, calls): (Option<Message>, Vec<String>) = match &self.dispatch {
+            Dispatch::Appended(message) => {
+                let calls: Vec<String> = message.tool_use_ids().map(str::to_owned).collect();
+                // Without a call there is nothing to answer, so the clone is left out.
+                ((!calls.is_empty()).then(|| message.clone()), calls)
+            }
+            Dispatch::Inherited(calls) => (None, calls.clone()),
+            Dispatch::None => (None, Vec::new()),
+        };
+        let results = calls.into_iter().map(|tool_use_id| Block::ToolResult {
+            tool_use_id,
+            content: ResultContent::Blocks(vec![Block::Text(self.placeholder.clone())]),
+            is_error: false,
+        });
+        let answers = Message { role: Role::User, blocks: results.collect() };
+        clone.into_iter().chain([answers]).collect()
+    }
+
+    /// How many messages the children inherit from the parent's request.
+    ///
+    /// # Errors
+    /// Where the base cannot be read.
+    pub fn inherited_messages(&self, format: &dyn WireFormat) -> Result<usize, ForkError> {
+        Ok(self.parent_messages(&format.shape(&self.base)?))
+    }
+
+    fn parent_messages(&self, shape: &PromptShape) -> usize {
+        let inherited = matches!(self.dispatch, Dispatch::Inherited(_));
+        shape.messages.len() - usize::from(inherited && shape.messages.len() > 1)
+    }
+
+    fn draft(
+        &self,
+        format: &dyn WireFormat,
+        policy: &MarkerPolicy,
+        own_block: bool,
+    ) -> Result<Draft, ForkError> {
+        let mut shape = format.shape(&self.base)?;
+        shape.inherited = self.parent_messages(&shape);
+        shape.own_block = own_block;
+        let mut appended = self.appended();
+        appended.retain(|message| own_block || !message.blocks.is_empty());
+        shape.messages.extend(appended.iter().map(|message| format.message_shape(message)));
+        if own_block {
+            let own = BlockShape { kind: BlockKind::Text, markable: true };
+            shape.messages.last_mut().into_iter().for_each(|message| message.blocks.push(own));
+        }
+        Ok(Draft {
+            base: self.base.clone(),
+            kept_messages: None,
+            appended,
+            own_block,
+            placement: place(policy, &shape, self.ttls)?,
+            max_tokens: None,
+        })
+    }
+}
