@@ -17,12 +17,15 @@
 //! 1  usage
 //! 2  request  tokens  cache
 //! 3  pricing  fork  measure
+//! 4  provider  record
 //! ```
 
 pub mod cache;
 pub mod fork;
 pub mod measure;
 pub mod pricing;
+pub mod provider;
+pub mod record;
 pub mod request;
 pub mod tokens;
 pub mod units;

@@ -1,0 +1,76 @@
+//! The Anthropic Messages API: how its requests are written, rendered and refused.
+
+pub mod canonical;
+pub mod render;
+pub mod splice;
+pub mod validate;
+pub mod wire;
+
+use super::{Facts, Provider, Refusal, RenderOptions};
+use crate::request::json::JsonError;
+use crate::request::marker::MessageShape;
+use crate::request::{
+    Base, BuildToken, Draft, EncodedFamily, Message, PromptShape, RenderedBlock, RenderedPrompt,
+    RequestBody, WireFormat,
+};
+use crate::units::CacheTtl;
+
+/// The provider.
+#[derive(Clone, Copy, Debug)]
+pub struct Anthropic;
+
+impl WireFormat for Anthropic {
+    fn shape(&self, base: &Base) -> Result<PromptShape, JsonError> {
+        match base {
+            Base::Built(conversation) => Ok(wire::shape(conversation)),
+            Base::Captured(captured) => splice::shape(captured),
+        }
+    }
+
+    fn message_shape(&self, message: &Message) -> MessageShape {
+        wire::message_shape(message)
+    }
+
+    fn encode(&self, _token: &BuildToken, draft: &Draft) -> EncodedFamily {
+        match &draft.base {
+            Base::Built(conversation) => wire::encode(conversation, draft),
+            Base::Captured(captured) => splice::encode(captured, draft),
+        }
+    }
+
+    fn encode_own(&self, _token: &BuildToken, text: &str, marker: Option<CacheTtl>) -> Vec<u8> {
+        let mut out = Vec::with_capacity(text.len() + 96);
+        wire::write_text_block(&mut out, text, marker);
+        out
+    }
+}
+
+impl Provider for Anthropic {
+    fn name(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn facts(&self) -> &'static Facts {
+        super::facts::anthropic_facts()
+    }
+
+    fn render(
+        &self,
+        body: &RequestBody,
+        options: RenderOptions,
+    ) -> Result<RenderedPrompt, JsonError> {
+        render::render(body, options)
+    }
+
+    fn render_own(
+        &self,
+        body: &RequestBody,
+        sibling: &RenderedBlock,
+    ) -> Result<RenderedBlock, JsonError> {
+        render::render_own(body, sibling)
+    }
+
+    fn refusals(&self, body: &RequestBody) -> Vec<Refusal> {
+        validate::refusals(&body.to_vec())
+    }
+}

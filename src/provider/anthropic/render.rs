@@ -1,0 +1,301 @@
+//! Renders a body: blocks in the order tools, system, messages, and what else keys the cache.
+
+use std::sync::Arc;
+
+use super::canonical;
+use super::wire::is_billing_line;
+use crate::provider::RenderOptions;
+use crate::request::json::{self, JsonError, Node, write_canonical, write_string};
+use crate::request::marker::BlockShape;
+use crate::request::{
+    BlockKind, RenderedBlock, RenderedPrompt, RequestBody, Role, Section, counted_tool,
+    counted_tool_use,
+};
+use crate::units::CacheTtl;
+
+/// Tokens assumed for an image whose size is not looked at.
+pub const IMAGE_TOKENS_ASSUMED: u64 = 1_600;
+
+/// Top-level members that are no part of the cache key: the prompt itself, what only shapes the
+/// answer, and the marker.
+const NOT_IN_KEY: [&str; 11] = [
+    "tools",
+    "system",
+    "messages",
+    "max_tokens",
+    "stream",
+    "metadata",
+    "stop_sequences",
+    "temperature",
+    "top_p",
+    "top_k",
+    "cache_control",
+];
+
+/// The kind of a message block by its `type`.
+pub(super) fn kind_of(bytes: &[u8], block: &Node) -> BlockKind {
+    let kind = block.get("type").and_then(|node| node.text(bytes)).unwrap_or_default();
+    match kind.as_str() {
+        "text" => BlockKind::Text,
+        "tool_use" => BlockKind::ToolUse,
+        "tool_result" => BlockKind::ToolResult,
+        "thinking" | "redacted_thinking" => BlockKind::Thinking,
+        "image" => BlockKind::Image,
+        "document" => BlockKind::Document,
+        _ => BlockKind::Other,
+    }
+}
+
+/// Whether a block of that kind can carry a marker; `text` is its text where it has one. Reasoning
+/// and empty text cannot; kinds that are not known here are taken to be able to.
+pub(super) fn is_markable(kind: BlockKind, text: &str) -> bool {
+    match kind {
+        BlockKind::Text | BlockKind::System => !text.is_empty(),
+        BlockKind::Tool
+        | BlockKind::ToolUse
+        | BlockKind::ToolResult
+        | BlockKind::Image
+        | BlockKind::Document
+        | BlockKind::Other => true,
+        BlockKind::Thinking => false,
+    }
+}
+
+/// A message block as marker placement sees it.
+pub(super) fn block_shape(bytes: &[u8], block: &Node) -> BlockShape {
+    let kind = kind_of(bytes, block);
+    let text = block.get("text").and_then(|text| text.text(bytes)).unwrap_or_default();
+    BlockShape { kind, markable: is_markable(kind, &text) }
+}
+
+/// The lifetime of a marker object: one hour where it says so, else five minutes.
+pub(super) fn ttl_of(bytes: &[u8], marker: &Node) -> CacheTtl {
+    match marker.get("ttl") {
+        Some(ttl) if ttl.is_text(bytes, "1h") => CacheTtl::OneHour,
+        Some(_) | None => CacheTtl::FiveMinutes,
+    }
+}
+
+/// The whole prompt of a body.
+pub(super) fn render(
+    body: &RequestBody,
+    options: RenderOptions,
+) -> Result<RenderedPrompt, JsonError> {
+    let bytes = body.to_vec();
+    let root = json::parse(&bytes)?;
+    let mut blocks = Vec::new();
+    let view = View { bytes: &bytes };
+    for (index, tool) in items(&root, "tools").iter().enumerate() {
+        blocks.push(view.tool(tool, index));
+    }
+    view.system(&root, options, &mut blocks);
+    view.messages(&root, &mut blocks);
+    if let Some(marker) = root.get("cache_control") {
+        mark_automatically(&mut blocks, ttl_of(&bytes, marker));
+    }
+    let own = if body.own_block().is_empty() { None } else { blocks.pop() };
+    let namespace = namespace(&bytes, &root);
+    Ok(RenderedPrompt { shared: blocks.into(), own, namespace: namespace.into() })
+}
+
+/// The own block of a body, at the place of a sibling's.
+pub(super) fn render_own(
+    body: &RequestBody,
+    sibling: &RenderedBlock,
+) -> Result<RenderedBlock, JsonError> {
+    let bytes = body.own_block();
+    let node = json::parse(bytes)?;
+    let mut block = View { bytes }.block(&node, Section::Messages, sibling.pointer.clone());
+    block.role = sibling.role;
+    block.starts_message = sibling.starts_message;
+    // A top-level marker stands outside the own block, but in the same place for all siblings.
+    block.marker = block.marker.or(sibling.marker);
+    Ok(block)
+}
+
+fn items<'a>(root: &'a Node, key: &str) -> &'a [Node] {
+    root.get(key).map_or(&[], |node| node.items())
+}
+
+/// A top-level marker goes to the last block that can carry one.
+fn mark_automatically(blocks: &mut [RenderedBlock], ttl: CacheTtl) {
+    let markable = |block: &&mut RenderedBlock| is_markable(block.kind, &block.counted_text);
+    if let Some(block) = blocks.iter_mut().rev().find(markable) {
+        block.marker = block.marker.or(Some(ttl));
+    }
+}
+
+/// Model and parameters as canonical JSON with sorted keys.
+fn namespace(bytes: &[u8], root: &Node) -> String {
+    let mut members: Vec<_> =
+        root.members().iter().filter(|member| !NOT_IN_KEY.contains(&member.key.as_str())).collect();
+    members.sort_by(|a, b| a.key.cmp(&b.key));
+    let mut out = Vec::new();
+    for member in members {
+        write_string(&mut out, &member.key);
+        out.push(b':');
+        write_canonical(&mut out, bytes, &member.node);
+        out.push(b'\n');
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// A body being rendered.
+struct View<'a> {
+    bytes: &'a [u8],
+}
+
+impl View<'_> {
+    fn text(&self, node: Option<&Node>) -> Option<String> {
+        node.and_then(|node| node.text(self.bytes))
+    }
+
+    fn canonical(&self, node: &Node) -> String {
+        let mut out = Vec::new();
+        write_canonical(&mut out, self.bytes, node);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    fn tool(&self, tool: &Node, index: usize) -> RenderedBlock {
+        let mut block = self.block(tool, Section::Tools, format!("/tools/{index}"));
+        block.kind = BlockKind::Tool;
+        block.counted_text = counted_tool(
+            &self.text(tool.get("name")).unwrap_or_default(),
+            self.text(tool.get("description")).as_deref(),
+            tool.get("input_schema").map(|schema| self.canonical(schema)).as_deref(),
+        )
+        .into();
+        block.assumed_tokens = 0;
+        block
+    }
+
+    fn system(&self, root: &Node, options: RenderOptions, blocks: &mut Vec<RenderedBlock>) {
+        let Some(system) = root.get("system") else { return };
+        let mut rendered = Vec::new();
+        if system.is_string() {
+            rendered.push(self.shorthand(system, Section::System, "/system".to_owned()));
+        }
+        for (index, item) in system.items().iter().enumerate() {
+            rendered.push(self.block(item, Section::System, format!("/system/{index}")));
+        }
+        for (index, mut block) in rendered.into_iter().enumerate() {
+            block.kind = BlockKind::System;
+            if options.hash_billing_line || !is_billing_line(index, &block.counted_text) {
+                blocks.push(block);
+            }
+        }
+    }
+
+    fn messages(&self, root: &Node, blocks: &mut Vec<RenderedBlock>) {
+        for (index, message) in items(root, "messages").iter().enumerate() {
+            let role = self.text(message.get("role")).map(|role| match role.as_str() {
+                "assistant" => Role::Assistant,
+                "system" => Role::System,
+                _ => Role::User,
+            });
+            let Some(content) = message.get("content") else { continue };
+            let start = blocks.len();
+            let pointer = format!("/messages/{index}/content");
+            if content.is_string() {
+                blocks.push(self.shorthand(content, Section::Messages, pointer));
+            } else {
+                blocks.extend(content.items().iter().enumerate().map(|(at, block)| {
+                    self.block(block, Section::Messages, format!("{pointer}/{at}"))
+                }));
+            }
+            for (at, block) in blocks[start..].iter_mut().enumerate() {
+                block.role = role;
+                block.starts_message = at == 0;
+            }
+        }
+    }
+
+    fn shorthand(&self, text: &Node, section: Section, pointer: String) -> RenderedBlock {
+        let mut prompt_bytes = Vec::new();
+        canonical::write_text(&mut prompt_bytes, self.bytes, text);
+        RenderedBlock {
+            section,
+            kind: BlockKind::Text,
+            role: None,
+            starts_message: false,
+            pointer,
+            prompt_bytes: prompt_bytes.into(),
+            counted_text: self.text(Some(text)).unwrap_or_default().into(),
+            assumed_tokens: 0,
+            marker: None,
+        }
+    }
+
+    fn block(&self, node: &Node, section: Section, pointer: String) -> RenderedBlock {
+        let mut prompt_bytes = Vec::with_capacity(node.span.len());
+        canonical::write_block(&mut prompt_bytes, self.bytes, node);
+        let kind = kind_of(self.bytes, node);
+        let (counted_text, assumed_tokens) = self.counted(node, kind);
+        RenderedBlock {
+            section,
+            kind,
+            role: None,
+            starts_message: false,
+            pointer,
+            prompt_bytes: prompt_bytes.into(),
+            counted_text: Arc::from(counted_text),
+            assumed_tokens,
+            marker: self.marker(node),
+        }
+    }
+
+    /// A marker on the block itself; on the last inner block of a tool result it is lifted to the
+    /// result.
+    fn marker(&self, node: &Node) -> Option<CacheTtl> {
+        let direct = node.get("cache_control").filter(|marker| !marker.members().is_empty());
+        let lifted = || {
+            let last = items(node, "content").last()?;
+            last.get("cache_control").filter(|marker| !marker.members().is_empty())
+        };
+        direct.or_else(lifted).map(|marker| ttl_of(self.bytes, marker))
+    }
+
+    /// The text that is counted, and tokens that stand in no text.
+    fn counted(&self, node: &Node, kind: BlockKind) -> (String, u64) {
+        match kind {
+            BlockKind::Text | BlockKind::System | BlockKind::Tool => {
+                (self.text(node.get("text")).unwrap_or_default(), 0)
+            }
+            BlockKind::Thinking => {
+                let text = node.get("thinking").or_else(|| node.get("data"));
+                (self.text(text).unwrap_or_default(), 0)
+            }
+            BlockKind::ToolUse => {
+                let name = self.text(node.get("name")).unwrap_or_default();
+                let input = node.get("input").map(|input| self.canonical(input));
+                (counted_tool_use(&name, &input.unwrap_or_default()), 0)
+            }
+            BlockKind::ToolResult => self.counted_result(node),
+            BlockKind::Image => (String::new(), IMAGE_TOKENS_ASSUMED),
+            BlockKind::Document | BlockKind::Other => (self.canonical_without_marker(node), 0),
+        }
+    }
+
+    /// The texts of a result's blocks, one a line, and the assumed tokens of its images.
+    fn counted_result(&self, node: &Node) -> (String, u64) {
+        let Some(content) = node.get("content") else { return (String::new(), 0) };
+        if let Some(text) = self.text(Some(content)) {
+            return (text, 0);
+        }
+        let counted: Vec<(String, u64)> = content
+            .items()
+            .iter()
+            .map(|item| self.counted(item, kind_of(self.bytes, item)))
+            .collect();
+        let assumed = counted.iter().map(|(_, assumed)| assumed).sum();
+        let texts: Vec<String> =
+            counted.into_iter().map(|(text, _)| text).filter(|text| !text.is_empty()).collect();
+        (texts.join("\n"), assumed)
+    }
+
+    fn canonical_without_marker(&self, node: &Node) -> String {
+        let mut out = Vec::new();
+        canonical::write_block(&mut out, self.bytes, node);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+}
