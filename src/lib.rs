@@ -18,8 +18,10 @@
 //! 2  request  tokens  cache
 //! 3  pricing  fork  measure
 //! 4  provider  record
+//! 5  scenario  simulate  analysis
 //! ```
 
+pub mod analysis;
 pub mod cache;
 pub mod fork;
 pub mod measure;
@@ -27,6 +29,8 @@ pub mod pricing;
 pub mod provider;
 pub mod record;
 pub mod request;
+pub mod scenario;
+pub mod simulate;
 pub mod tokens;
 pub mod units;
 pub mod usage;
