@@ -19,8 +19,11 @@
 //! 3  pricing  fork  measure
 //! 4  provider  record
 //! 5  scenario  simulate  analysis
+//! 6  agent
+//! 7  whatif
 //! ```
 
+pub mod agent;
 pub mod analysis;
 pub mod cache;
 pub mod fork;
@@ -34,3 +37,4 @@ pub mod simulate;
 pub mod tokens;
 pub mod units;
 pub mod usage;
+pub mod whatif;

@@ -1,0 +1,226 @@
+//! The exact-size workhorse: units of text until the next one does not fit, then closing words of
+//! one token each.
+//!
+//! Units are written so that their counts add up nearly everywhere, so a text is counted about
+//! twice: unit by unit while it grows and whole when it stands. The second count is the one that
+//! later stages ask for again, and the tokenizer remembers it.
+
+use super::ContentError;
+use super::draw::Draw;
+use super::words::{Closing, Ending};
+use crate::tokens::Tokenizer;
+use crate::units::Tokens;
+
+/// Attempts before a size counts as out of reach; two are enough wherever there is a unit to give
+/// up.
+const ATTEMPTS_MAX: usize = 16;
+
+/// When the first closing word stands without a space before it, whatever the size.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// Never: the head ends in text.
+    Never,
+    /// Where no unit fits.
+    IfBare,
+    /// Always: the joint ends in a quote.
+    Always,
+}
+
+/// What stands around the units: `head units joint closing-words tail`.
+pub(super) struct Frame {
+    /// Before the units.
+    pub(super) head: String,
+    /// Between units and closing words.
+    pub(super) joint: String,
+    /// At the end.
+    pub(super) tail: String,
+    /// Whether the closing words begin the text.
+    pub(super) opening: Opening,
+    /// The mark, one token, that turns closing words into a comment.
+    pub(super) comment: &'static str,
+}
+
+impl Frame {
+    /// Units and closing words with nothing around them.
+    pub(super) fn bare() -> Frame {
+        Frame {
+            head: String::new(),
+            joint: String::new(),
+            tail: String::new(),
+            opening: Opening::IfBare,
+            comment: "",
+        }
+    }
+
+    fn assemble(&self, body: &str, closing: Closing, tokens: u64) -> String {
+        let opens = match self.opening {
+            Opening::Never => false,
+            Opening::IfBare => body.is_empty(),
+            Opening::Always => true,
+        };
+        let body = if self.joint.is_empty() { body.trim_end() } else { body };
+        let mut out = format!("{}{body}{}", self.head, self.joint);
+        let mut words = tokens;
+        if opens {
+            out.push_str(closing.opening());
+        } else if words > 0 && !self.comment.is_empty() {
+            out.push_str(self.comment);
+            words -= 1;
+        }
+        let ending = if self.tail.is_empty() { Ending::Stop } else { Ending::Word };
+        out.push_str(&closing.words(usize::from(opens), words, ending));
+        out.push_str(&self.tail);
+        out
+    }
+
+    /// Tokens of the frame without any unit, under the vocabulary: the smallest size it can have.
+    pub(super) fn smallest(&self, tokenizer: &Tokenizer) -> u64 {
+        // Every closing sentence begins with one token, so any of them gives the same count.
+        let closing = Closing::new(&mut Draw::new(0, "smallest", 0));
+        tokenizer.count_unscaled(&self.assemble("", closing, 0))
+    }
+}
+
+/// Makes texts of exact size.
+pub(super) struct Fit<'a> {
+    /// Counts.
+    pub(super) tokenizer: &'a Tokenizer,
+    /// What is made, for errors.
+    pub(super) what: &'static str,
+}
+
+impl Fit<'_> {
+    /// A text of exactly `unscaled` tokens under the vocabulary.
+    pub(super) fn fill(
+        &self,
+        frame: &Frame,
+        unscaled: u64,
+        draw: &mut Draw,
+        mut unit: impl FnMut(&mut Draw) -> String,
+    ) -> Result<String, ContentError> {
+        let closing = Closing::new(draw);
+        let smallest = frame.smallest(self.tokenizer);
+        if unscaled < smallest {
+            return Err(self.too_small(self.tokenizer.scaled(unscaled), smallest));
+        }
+        let opening = u64::from(frame.opening == Opening::IfBare);
+        let mut room = unscaled - smallest + opening;
+        let (mut body, mut ends) = (String::new(), Vec::new());
+        loop {
+            let mut next = unit(draw);
+            if body.is_empty() && frame.opening == Opening::IfBare {
+                next = next.trim_start_matches(' ').to_owned();
+            }
+            let tokens = self.tokenizer.count_unscaled(&next);
+            if tokens == 0 || tokens > room {
+                break;
+            }
+            room -= tokens;
+            ends.push(body.len());
+            body.push_str(&next);
+        }
+        if body.is_empty() {
+            room = unscaled - smallest;
+        }
+        self.close(frame, unscaled, closing, Body { text: body, ends, room })
+    }
+
+    /// Adds closing words until the size is exact, giving up units where they are in the way.
+    fn close(
+        &self,
+        frame: &Frame,
+        unscaled: u64,
+        closing: Closing,
+        mut body: Body,
+    ) -> Result<String, ContentError> {
+        let mut words = body.room;
+        let mut reached = 0;
+        for attempt in 0..ATTEMPTS_MAX {
+            let text = frame.assemble(&body.text, closing, words);
+            reached = self.tokenizer.count_unscaled(&text);
+            if reached == unscaled {
+                return Ok(text);
+            }
+            let wanted = (words + unscaled).checked_sub(reached);
+            match wanted {
+                // A second miss means that a count is jumped over where unit and tail meet.
+                Some(wanted) if attempt == 0 => words = wanted,
+                Some(_) | None => {
+                    if let Some(end) = body.ends.pop() {
+                        body.text.truncate(end);
+                        // From the first word on each adds one, so the base is the text with one.
+                        let with_one = frame.assemble(&body.text, closing, 1);
+                        let with_one = self.tokenizer.count_unscaled(&with_one);
+                        words = (unscaled + 1).saturating_sub(with_one);
+                    } else {
+                        words = wanted.unwrap_or(0);
+                    }
+                }
+            }
+        }
+        Err(ContentError::NotExact { what: self.what, asked: unscaled, reached })
+    }
+
+    /// The error that a size is below the smallest one, which is given under the vocabulary.
+    pub(super) fn too_small(&self, asked: Tokens, smallest_unscaled: u64) -> ContentError {
+        let smallest = self.tokenizer.scaled(smallest_unscaled).0;
+        ContentError::TooSmall { what: self.what, asked: asked.0, smallest }
+    }
+
+    /// How many tokens each of several parts gets: its minimum, and a share by weight of what is
+    /// left.
+    ///
+    /// Everything is in scaled tokens but `minima`, which are under the vocabulary.
+    pub(super) fn share(
+        &self,
+        tokens: u64,
+        minima: &[u64],
+        weights: &[u64],
+    ) -> Result<Vec<u64>, ContentError> {
+        let minima: Vec<u64> =
+            minima.iter().map(|minimum| self.tokenizer.scaled(*minimum).0).collect();
+        let smallest: u64 = minima.iter().sum();
+        let Some(left) = tokens.checked_sub(smallest) else {
+            return Err(ContentError::TooSmall { what: self.what, asked: tokens, smallest });
+        };
+        let whole = weights.iter().sum::<u64>().max(1);
+        let upto = |weight: u64| u128::from(left) * u128::from(weight) / u128::from(whole);
+        let mut weight = 0;
+        let parts = minima.iter().zip(weights).map(|(minimum, own)| {
+            let before = upto(weight);
+            weight += own;
+            minimum + u64::try_from(upto(weight) - before).unwrap_or(0)
+        });
+        Ok(parts.collect())
+    }
+}
+
+/// Units so far, where each begins, and the tokens that are left for closing words.
+struct Body {
+    text: String,
+    ends: Vec<usize>,
+    room: u64,
+}
+
+/// Turns scaled sizes of consecutive blocks into sizes under the vocabulary, and hands the rounding
+/// of each block on to the next, so that a sum of blocks is off by no more than one block.
+pub(super) struct Carry<'a> {
+    tokenizer: &'a Tokenizer,
+    owed: i64,
+}
+
+impl<'a> Carry<'a> {
+    /// Owes nothing.
+    pub(super) fn new(tokenizer: &'a Tokenizer) -> Carry<'a> {
+        Carry { tokenizer, owed: 0 }
+    }
+
+    /// The size under the vocabulary, at least `minimum`, of a block that is to have `tokens`.
+    pub(super) fn unscaled(&mut self, tokens: u64, minimum: u64) -> u64 {
+        let wanted = tokens.saturating_add_signed(self.owed);
+        let unscaled = self.tokenizer.unscaled(Tokens(wanted)).max(minimum);
+        let got = self.tokenizer.scaled(unscaled).0;
+        self.owed += i64::try_from(tokens).unwrap_or(0) - i64::try_from(got).unwrap_or(0);
+        unscaled
+    }
+}

@@ -1,0 +1,52 @@
+//! When each child is sent.
+
+use crate::scenario::{Order, Schedule};
+use crate::units::SimTime;
+
+/// Start of each of `children` requests, in the order in which they are sent.
+pub(super) fn starts(order: Order, schedule: &Schedule, children: usize) -> Vec<SimTime> {
+    let at = |index: usize| {
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
+        let millis = match order {
+            Order::Simultaneous => 0,
+            Order::Sequential => index.saturating_mul(schedule.request_ms),
+            Order::AfterFirstToken if index == 0 => 0,
+            Order::AfterFirstToken | Order::Prewarm => schedule.first_token_latency_ms,
+            Order::Waves { width } => {
+                let width = i64::try_from(width.max(1)).unwrap_or(i64::MAX);
+                (index / width).saturating_mul(schedule.request_ms)
+            }
+            Order::Stagger { gap_ms } => index.saturating_mul(gap_ms),
+        };
+        SimTime(millis)
+    };
+    (0..children).map(at).collect()
+}
+
+/// When the answer of a request begins and ends.
+pub(super) fn answer(schedule: &Schedule, start: SimTime) -> (SimTime, SimTime) {
+    let first = start.plus_ms(schedule.first_token_latency_ms);
+    (first, start.plus_ms(schedule.request_ms).max(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEDULE: Schedule =
+        Schedule { order: Order::Simultaneous, first_token_latency_ms: 2_000, request_ms: 20_000 };
+
+    fn at(order: Order) -> Vec<i64> {
+        starts(order, &SCHEDULE, 4).into_iter().map(|time| time.0).collect()
+    }
+
+    #[test]
+    fn every_order_has_its_starts() {
+        assert_eq!(at(Order::Simultaneous), [0, 0, 0, 0]);
+        assert_eq!(at(Order::Sequential), [0, 20_000, 40_000, 60_000]);
+        assert_eq!(at(Order::AfterFirstToken), [0, 2_000, 2_000, 2_000]);
+        assert_eq!(at(Order::Prewarm), [2_000; 4]);
+        assert_eq!(at(Order::Waves { width: 3 }), [0, 0, 0, 20_000]);
+        assert_eq!(at(Order::Stagger { gap_ms: 500 }), [0, 500, 1_000, 1_500]);
+    }
+}

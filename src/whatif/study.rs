@@ -1,0 +1,308 @@
+//! One scenario beside its baselines and the fixed set of changes.
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+
+use crate::agent::{
+    AgentError, Material, Play, Variant, changes, play, play_fresh, prepare, variant,
+};
+use crate::analysis::{
+    Finding, FirstDifference, ProposalNote, Shared, Subject, Summary, TokenizerNote, segments,
+    summarise,
+};
+use crate::fork::{Dispatch, ForkError};
+use crate::measure::{Difference, SharedPrefix, TokenizedPrompt, first_difference, shared_prefix};
+use crate::provider::{RenderOptions, ThinkingInHistory};
+use crate::record::{RunRecord, SegmentRecord};
+use crate::request::json::JsonError;
+use crate::request::{BlockKind, RenderedBlock, RequestBody, RequestEvent, RequestRole};
+use crate::scenario::Scenario;
+use crate::simulate::{Billing, Measured, Rules, SimulateError, measure, simulate};
+use crate::tokens::Tokenizer;
+
+/// What a run found.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The verdict.
+    pub summary: Summary,
+    /// Every request of every plan.
+    pub records: Vec<RunRecord>,
+    /// What the first child's prompt is made of.
+    pub segments: Vec<SegmentRecord>,
+}
+
+/// Why a scenario cannot be studied.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// It cannot be played.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// It cannot be billed.
+    #[error(transparent)]
+    Simulate(#[from] SimulateError),
+    /// A body cannot be read back.
+    #[error("a request body cannot be read: {0}")]
+    Render(#[from] JsonError),
+}
+
+/// Plays a scenario, bills it under its rules, its baselines and its changes, and sums up.
+/// `progress` is told what is worked on.
+///
+/// # Errors
+/// Where a body cannot be built, would be refused, or cannot be billed.
+pub fn study(scenario: &Scenario, progress: &mut dyn FnMut(&str)) -> Result<Study, StudyError> {
+    progress("making the text");
+    let tokenizer = Tokenizer::new(scenario.tokenizer);
+    let material = prepare(scenario, &tokenizer)?;
+    progress("building and measuring the bodies");
+    let run = Run { scenario, material: &material, tokenizer: &tokenizer };
+    let played = play(scenario, &material, &Variant::of(scenario))?;
+    let measured = run.measure(played.events.clone())?;
+
+    let mut records = run.bill("this_plan", &measured, &run.cache())?;
+    let children = without(&measured, |role| role == RequestRole::Prewarm);
+    records.extend(run.bill("no_cache", &children, &Rules::NoCache)?);
+    records.extend(run.bill("perfect", &children, &Rules::Perfect)?);
+    progress("comparing with fresh agents");
+    let fresh = run.measure(play_fresh(scenario, &material, &tokenizer)?)?;
+    records.extend(run.bill("fresh", &fresh, &run.cache())?);
+    records.extend(run.bill("chapter", &children, &Rules::Chapter)?);
+    let proposals = changes(scenario);
+    progress("trying the changes");
+    let changed: Vec<_> = proposals.par_iter().map(|proposal| run.changed(proposal)).collect();
+    for rows in changed {
+        records.extend(rows?);
+    }
+    let proposals: Vec<ProposalNote> = proposals.into_iter().map(note).collect();
+    let segments = run.segments(&measured)?;
+    let subject = run.subject(&played, &measured, &records, &segments)?;
+    Ok(Study { summary: summarise(subject, &records, &proposals), records, segments })
+}
+
+fn note(proposal: variant::Proposal) -> ProposalNote {
+    ProposalNote { id: proposal.id.to_owned(), text: proposal.text, patch: proposal.patch }
+}
+
+/// The events whose role is not left out.
+fn without(measured: &Measured, left_out: impl Fn(RequestRole) -> bool) -> Measured {
+    let kept = measured.events.iter().zip(&measured.prompts);
+    let kept = kept.filter(|(event, _)| !left_out(event.role));
+    let (events, prompts) = kept.map(|(event, prompt)| (event.clone(), prompt.clone())).unzip();
+    Measured { events, prompts }
+}
+
+/// All blocks, those that siblings share once.
+fn distinct_blocks(prompts: &[TokenizedPrompt]) -> Vec<&RenderedBlock> {
+    let mut families = HashSet::new();
+    let mut blocks = Vec::new();
+    for prompt in prompts {
+        let known = if families.insert(prompt.family_key()) { 0 } else { prompt.shared_len() };
+        let more = (known..prompt.len()).filter_map(|index| prompt.block(index));
+        blocks.extend(more.map(|(block, _)| block));
+    }
+    blocks
+}
+
+struct Run<'a> {
+    scenario: &'a Scenario,
+    material: &'a Material,
+    tokenizer: &'a Tokenizer,
+}
+
+impl Run<'_> {
+    fn measure(&self, events: Vec<RequestEvent>) -> Result<Measured, JsonError> {
+        let options = RenderOptions { hash_billing_line: self.scenario.rules.hash_billing_line };
+        measure(events, self.scenario.provider, options, self.tokenizer)
+    }
+
+    /// The records of one change; none where its markers cannot stand beside the scenario's own.
+    fn changed(&self, proposal: &variant::Proposal) -> Result<Vec<RunRecord>, StudyError> {
+        let changed = match play(self.scenario, self.material, &proposal.variant) {
+            Err(AgentError::Fork(ForkError::Markers(_))) => return Ok(Vec::new()),
+            played => played?,
+        };
+        let measured = self.measure(changed.events)?;
+        let plan = format!("change.{}", proposal.id);
+        Ok(self.bill(&plan, &measured, &self.cache())?)
+    }
+
+    fn cache(&self) -> Rules {
+        Rules::Cache(self.scenario.rules.clone())
+    }
+
+    fn bill(
+        &self,
+        plan: &str,
+        measured: &Measured,
+        rules: &Rules,
+    ) -> Result<Vec<RunRecord>, SimulateError> {
+        let billing = Billing {
+            model: self.scenario.model,
+            date: self.scenario.date,
+            tokenizer: self.scenario.tokenizer.to_string(),
+            exactness: "estimated",
+        };
+        simulate(plan, measured, rules, &billing)
+    }
+
+    fn segments(&self, measured: &Measured) -> Result<Vec<SegmentRecord>, StudyError> {
+        let inherited = self.material.plan.inherited_messages(self.scenario.provider);
+        let inherited = inherited.map_err(AgentError::from)?;
+        let events = measured.events.iter().zip(&measured.prompts);
+        let mut children = events.filter(|(event, _)| event.role == RequestRole::Child);
+        Ok(children.next().map_or(Vec::new(), |(_, prompt)| segments(prompt, inherited)))
+    }
+
+    fn subject(
+        &self,
+        played: &Play,
+        measured: &Measured,
+        records: &[RunRecord],
+        segments: &[SegmentRecord],
+    ) -> Result<Subject, StudyError> {
+        let scenario = self.scenario;
+        let children = without(measured, |role| role != RequestRole::Child);
+        let shared = shared_prefix(&played.children, &children.prompts, self.tokenizer);
+        let difference = first_difference(&played.children)?;
+        let with_parent = self.shared_with_parent(played, children.prompts)?;
+        let longest = records.iter().map(|row| row.input).max().unwrap_or(0);
+        let entry = scenario.model.prices.at(scenario.date, crate::units::Tokens(longest));
+        Ok(Subject {
+            scenario: scenario.name.clone(),
+            title: scenario.title.clone(),
+            model: scenario.model.id.clone(),
+            marker_policy: scenario.fork.policy.name().to_owned(),
+            schedule: scenario.schedule.order.name().to_owned(),
+            prices_from: entry.map_or_else(String::new, |entry| entry.from.to_string()),
+            facts_checked: scenario.provider.facts().checked.to_string(),
+            date: scenario.date.to_string(),
+            tokenizer: tokenizer_note(scenario),
+            shared: as_shared(shared),
+            shared_with_parent: as_shared(with_parent),
+            first_difference: difference.map(|found| as_difference(found, shared, segments)),
+            fresh_same_type: scenario.fresh.same_type,
+            fresh_assumed: scenario.fresh.prompt_tokens.is_none(),
+            findings: self.findings(measured),
+        })
+    }
+
+    /// The parent's request beside the children's, also where it is cold and so in no event.
+    fn shared_with_parent(
+        &self,
+        played: &Play,
+        children: Vec<TokenizedPrompt>,
+    ) -> Result<SharedPrefix, StudyError> {
+        let mut bodies: Vec<RequestBody> = vec![played.parent.clone()];
+        bodies.extend(played.children.iter().cloned());
+        let parent = RequestEvent::at_once(played.parent.clone());
+        let mut prompts = self.measure(vec![parent])?.prompts;
+        prompts.extend(children);
+        Ok(shared_prefix(&bodies, &prompts, self.tokenizer))
+    }
+
+    fn findings(&self, measured: &Measured) -> Vec<Finding> {
+        let finding = |id: &str, text: String| Finding { id: id.to_owned(), text };
+        let mut findings = Vec::new();
+        let blocks = distinct_blocks(&measured.prompts);
+        if blocks.iter().any(|block| block.assumed_tokens > 0) {
+            findings.push(finding(
+                "images_assumed",
+                "Images are counted with an assumed size, not by their pixels.".to_owned(),
+            ));
+        }
+        let strips = self.scenario.model.thinking == ThinkingInHistory::Stripped;
+        if strips && blocks.iter().any(|block| block.kind == BlockKind::Thinking) {
+            findings.push(finding(
+                "thinking_stripped",
+                "This model drops earlier reasoning once a user text follows. That loss is not \
+                 modelled."
+                    .to_owned(),
+            ));
+        }
+        findings.extend(self.calls_beside_children());
+        let parent = measured.events.iter().position(|event| event.role == RequestRole::Parent);
+        if parent.is_some_and(|index| measured.prompts[index].marked().count() == 0) {
+            findings.push(finding(
+                "parent_unmarked",
+                "The parent's request carries no marker, so it left no entry to read.".to_owned(),
+            ));
+        }
+        let checked = self.scenario.provider.facts().checked;
+        if self.scenario.date > checked {
+            findings.push(finding(
+                "prices_may_be_old",
+                format!(
+                    "Prices and rules are those known on {checked}, before the date asked for."
+                ),
+            ));
+        }
+        if !self.scenario.rule_overrides.is_empty() {
+            findings.push(finding(
+                "rules_overridden",
+                format!(
+                    "The scenario changes cache rules: {}.",
+                    self.scenario.rule_overrides.join(", ")
+                ),
+            ));
+        }
+        findings.extend(
+            self.scenario.model.notes.iter().map(|note| finding("model_note", note.clone())),
+        );
+        findings
+    }
+
+    /// A dispatch that was recorded holds the calls of as many children as were forked then.
+    fn calls_beside_children(&self) -> Option<Finding> {
+        let calls = match &self.material.plan.dispatch {
+            Dispatch::Inherited(calls) => calls.len(),
+            Dispatch::Appended(message) => message.tool_use_ids().count(),
+            Dispatch::None => 0,
+        };
+        let children = self.material.directives.len();
+        (calls > 0 && calls != children).then(|| Finding {
+            id: "calls_beside_children".to_owned(),
+            text: format!("the dispatch holds {calls} calls, but {children} children are forked"),
+        })
+    }
+}
+
+fn tokenizer_note(scenario: &Scenario) -> TokenizerNote {
+    let name = scenario.tokenizer.to_string();
+    let note = if scenario.tokenizer.scale_milli == 1_000 {
+        "counts of another provider's vocabulary; Claude counts are 1.1 to 2.3 times higher"
+    } else {
+        "a scaled stand-in for the model's own tokenizer, within about 15 % on code and prose"
+    };
+    TokenizerNote { name, exactness: "estimated".to_owned(), note: note.to_owned() }
+}
+
+fn as_shared(prefix: SharedPrefix) -> Shared {
+    Shared {
+        body_bytes: prefix.body_bytes,
+        prompt_bytes: prefix.prompt_bytes,
+        prompt_tokens: prefix.prompt_tokens.0,
+        head_tokens: prefix.head_tokens.0,
+    }
+}
+
+fn as_difference(
+    difference: Difference,
+    shared: SharedPrefix,
+    segments: &[SegmentRecord],
+) -> FirstDifference {
+    let in_prompt =
+        ["/tools", "/system", "/messages"].iter().any(|part| difference.pointer.starts_with(part));
+    // A marker stands beside a block's prompt bytes, not in them.
+    let part = (in_prompt && !difference.pointer.contains("/cache_control"))
+        .then(|| segments.iter().find(|segment| segment.end_tokens > shared.prompt_tokens.0))
+        .flatten()
+        .map(|segment| segment.segment.clone());
+    FirstDifference {
+        pointer: difference.pointer,
+        byte: difference.byte,
+        part,
+        excerpt: difference.excerpt,
+        other_excerpt: difference.other_excerpt,
+    }
+}
