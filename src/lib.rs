@@ -21,6 +21,7 @@
 //! 5  scenario  simulate  analysis
 //! 6  agent
 //! 7  whatif
+//! 8  report
 //! ```
 
 pub mod agent;
@@ -31,6 +32,7 @@ pub mod measure;
 pub mod pricing;
 pub mod provider;
 pub mod record;
+pub mod report;
 pub mod request;
 pub mod scenario;
 pub mod simulate;
