@@ -22,11 +22,13 @@
 //! 6  agent
 //! 7  whatif
 //! 8  report
+//! 9  cli
 //! ```
 
 pub mod agent;
 pub mod analysis;
 pub mod cache;
+pub mod cli;
 pub mod fork;
 pub mod measure;
 pub mod pricing;

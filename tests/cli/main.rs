@@ -1,0 +1,14 @@
+//! The built command, as its users meet it: exit codes, what stands on which stream, what stays on
+//! disk.
+
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod commands;
+mod files;
+mod lab;
+mod mutations;
+mod recorded;
+mod scenarios;
+mod settings;
+mod streams;
+mod texts;
