@@ -15,10 +15,10 @@
 //! ```text
 //! 0  units
 //! 1  usage
-//! 2  request  tokens  cache
-//! 3  pricing  fork  measure
+//! 2  request   tokens     cache
+//! 3  pricing   fork       measure
 //! 4  provider  record
-//! 5  scenario  simulate  analysis
+//! 5  scenario  simulate   analysis
 //! 6  agent
 //! 7  whatif
 //! 8  report
