@@ -18,8 +18,8 @@ use crate::agent::content::ContentError;
 use crate::fork::{ForkError, ForkPlan, child};
 use crate::provider::Refusal;
 use crate::provider::import::ImportError;
-use crate::request::{Payload, RequestBody, RequestEvent, RequestRole};
-use crate::scenario::{Order, ParentPrompt, ParentState, Scenario};
+use crate::request::{MarkerPolicy, Payload, RequestBody, RequestEvent, RequestRole};
+use crate::scenario::{DirectiveSpec, Order, ParentPrompt, ParentState, Scenario};
 use crate::units::{SimTime, Tokens};
 
 /// Whose cache all requests of a run use: one workspace.
@@ -32,16 +32,14 @@ pub enum AgentError {
     #[error("{0}")]
     Content(#[from] ContentError),
     /// The children's requests cannot be built.
-    #[error("{0}; see fork.markers, fork.marker_policy and fork.ttl")]
+    #[error("{0}")]
     Fork(#[from] ForkError),
     /// The recorded request cannot be read.
     #[error("parent.request cannot be read: {0}")]
     Import(#[from] ImportError),
     /// The provider would refuse a request.
     #[error(
-        "the provider would refuse {request}: {}; each place is a JSON pointer into the body: mend \
-         the file that it comes from (`forkcost build` writes the bodies that are accepted)",
-        list(.refusals)
+        "the provider would refuse {request}: {}", list(.refusals)
     )]
     Refused {
         /// Name of the request.
@@ -52,7 +50,7 @@ pub enum AgentError {
     /// A body is larger than the provider accepts.
     #[error(
         "the body of {request} has {bytes} bytes, but the API accepts requests of at most {limit} \
-         bytes ({} MB); make fork.directive, parent.history, parent.tools or fork.children smaller",
+         bytes ({} MB)",
         .limit / 1_048_576
     )]
     BodyTooLarge {
@@ -63,6 +61,45 @@ pub enum AgentError {
         /// The provider's limit.
         limit: u64,
     },
+}
+
+impl AgentError {
+    /// The key of the scenario that the error is about, and what to do.
+    pub fn key(&self, scenario: &Scenario) -> (&'static str, &'static str) {
+        let of_parent = match scenario.parent.prompt {
+            ParentPrompt::Request(_) => "parent.request",
+            ParentPrompt::Parts { .. } => "parent.history",
+        };
+        match self {
+            AgentError::Content(error) => (error.what(), "ask for more tokens, or for fewer parts"),
+            AgentError::Fork(ForkError::Markers(_)) => match scenario.fork.policy {
+                MarkerPolicy::Explicit(_) => {
+                    ("fork.markers", "see the marker grammar in docs/scenario-format.md")
+                }
+                MarkerPolicy::CcTail
+                | MarkerPolicy::BeforeDirective
+                | MarkerPolicy::BeforeDirectiveAndTail
+                | MarkerPolicy::SecondToLastMessage
+                | MarkerPolicy::ParentEndAndTail
+                | MarkerPolicy::ToolsAndTail
+                | MarkerPolicy::Automatic
+                | MarkerPolicy::None => ("fork.marker_policy", "take another policy or lifetime"),
+            },
+            AgentError::Fork(ForkError::Base(_)) | AgentError::Import(_) => {
+                (of_parent, "give a request body of the Messages API, as it was sent")
+            }
+            AgentError::Refused { .. } => (
+                of_parent,
+                "each place is a JSON pointer into the body; mend the file it comes from",
+            ),
+            AgentError::BodyTooLarge { .. } => match scenario.fork.directive {
+                DirectiveSpec::Texts(_) => {
+                    ("fork.directive", "shorten the directive or the history")
+                }
+                DirectiveSpec::Sized(_) => (of_parent, "make the parent or fork.children smaller"),
+            },
+        }
+    }
 }
 
 fn list(refusals: &[Refusal]) -> String {

@@ -44,10 +44,8 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
     let source =
         sources::Source { path: args.scenario.clone(), report: PathBuf::new(), found: false };
     let scenario = sources::load(&source, &args.overrides)?;
-    let played = built(&scenario).map_err(|error| CliError::Study {
-        scenario: args.scenario.display().to_string(),
-        source: StudyError::Agent(error),
-    })?;
+    let played = built(&scenario)
+        .map_err(|error| CliError::study(&args.scenario, &scenario, StudyError::Agent(error)))?;
     let bodies = named(&played);
     let bytes: u64 = bodies.iter().map(|(_, body)| body.len() as u64).sum();
     if bytes > BYTES_UNASKED && !args.yes {

@@ -1,11 +1,11 @@
 //! What can go wrong in a command, and the exit code of each.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::exit_code;
 use crate::report::ReportError;
-use crate::scenario::{self, LoadError};
+use crate::scenario::{self, LoadError, Scenario};
 use crate::whatif::StudyError;
 
 /// An error that ends a command.
@@ -68,6 +68,18 @@ pub enum CliError {
 }
 
 impl CliError {
+    /// A scenario that cannot be run, at the key that it is about where that stands in the file.
+    pub(super) fn study(path: &Path, scenario: &Scenario, source: StudyError) -> CliError {
+        let (key, help) = source.key(scenario);
+        let text = source.to_string();
+        let message = if text.starts_with(key) { text } else { format!("{key}: {text}") };
+        let place = scenario.places.mistake(key, &message, help);
+        match place {
+            Some(diagnostics) => CliError::Load(LoadError::Diagnostics(diagnostics)),
+            None => CliError::Study { scenario: path.display().to_string(), source },
+        }
+    }
+
     /// The exit code.
     pub fn code(&self) -> u8 {
         match self {

@@ -79,10 +79,8 @@ impl Job<'_> {
         scenario: &Scenario,
         progress: &mut Progress,
     ) -> Result<Study, CliError> {
-        study(scenario, &mut |stage| progress.say(stage)).map_err(|error| CliError::Study {
-            scenario: source.path.display().to_string(),
-            source: error,
-        })
+        study(scenario, &mut |stage| progress.say(stage))
+            .map_err(|error| CliError::study(&source.path, scenario, error))
     }
 
     /// Every scenario by itself: one that fails does not stop the others.

@@ -58,6 +58,7 @@ codes! {
     DATA_FOLDER_UNSET = "F0309", "The path uses FORKCOST_DATA, which is not set.";
     CONTEXT_WINDOW = "F0401", "The declared sizes are larger than the model's context window.";
     TOO_SMALL = "F0402", "There are fewer tokens than parts to share them.";
+    NOT_PLAYABLE = "F0501", "The requests of the scenario cannot be built or billed.";
 }
 
 /// One mistake.

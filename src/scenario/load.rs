@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::diagnostic::{Diagnostics, Mistake, Mistakes, code};
 use super::files::{self, Context};
 use super::source::{Sources, Span};
-use super::{Scenario, overrides, resolve, tree};
+use super::{Places, Scenario, overrides, resolve, tree};
 
 /// A commented scenario to start from.
 pub const STARTER: &str = include_str!("starter.toml");
@@ -122,7 +122,8 @@ pub(super) fn scenario(
     };
     let scenario = table.and_then(|mut table| {
         overrides::apply(&mut table, overrides, &mut mistakes);
-        resolve::resolve(&table, text.name, ctx, &mut mistakes)
+        let scenario = resolve::resolve(&table, text.name, ctx, &mut mistakes)?;
+        Some(Scenario { places: Places::of(&table, &mistakes.sources), ..scenario })
     });
     match scenario.filter(|_| mistakes.is_empty()) {
         Some(scenario) => {

@@ -15,6 +15,7 @@ mod limits;
 pub mod load;
 mod overrides;
 mod parent;
+mod places;
 mod resolve;
 pub mod source;
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod wire;
 
 pub use diagnostic::{CODES, Diagnostic, Diagnostics, render};
 pub use load::{LoadError, STARTER, load, parse, starter_from_request};
+pub use places::Places;
 pub use source::SourceText;
 pub use wire::schema;
 
@@ -73,6 +75,8 @@ pub struct Scenario {
     pub fresh: FreshSpec,
     /// Expected results.
     pub expect: Vec<Expectation>,
+    /// Where its keys stand, for mistakes that show only when it is played.
+    pub places: Places,
 }
 
 /// The parent: its prompt, its dispatch, and the state of its cache entry.

@@ -9,7 +9,7 @@ use super::files::Context;
 use super::parent::{Captured, captured};
 use super::tree::{Table, Value};
 use super::walk::{Field, Section};
-use super::{ParentPrompt, Scenario, SystemSpec, extras, forking, limits, parent, wire};
+use super::{ParentPrompt, Places, Scenario, SystemSpec, extras, forking, limits, parent, wire};
 use crate::provider::rules::{RULE_NAMES, documented_rules};
 use crate::provider::{self, ModelFacts, Provider, find_model};
 use crate::request::Base;
@@ -61,6 +61,7 @@ pub(super) fn resolve(
         name: name.to_owned(),
         title: title?.to_owned(),
         source_hash: String::new(),
+        places: Places::default(),
         provider: known.provider,
         model: known.model,
         model_name,

@@ -48,8 +48,7 @@ pub struct Billing<'a> {
 pub enum SimulateError {
     /// A prompt is longer than the model's context window.
     #[error(
-        "{request} has {} tokens, but the context window of {model} holds {}; make the parent's \
-         history or fork.children smaller, or take a model with a larger window",
+        "{request} has {} tokens, but the context window of {model} holds {}",
         .tokens, .limit
     )]
     ContextWindow {

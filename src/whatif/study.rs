@@ -17,7 +17,7 @@ use crate::provider::{RenderOptions, ThinkingInHistory};
 use crate::record::{RunRecord, SegmentRecord};
 use crate::request::json::JsonError;
 use crate::request::{BlockKind, RenderedBlock, RequestBody, RequestEvent, RequestRole};
-use crate::scenario::Scenario;
+use crate::scenario::{ParentPrompt, Scenario};
 use crate::simulate::{Billing, Measured, Rules, SimulateError, measure, simulate};
 use crate::tokens::Tokenizer;
 
@@ -44,6 +44,26 @@ pub enum StudyError {
     /// A body cannot be read back.
     #[error("a request body cannot be read: {0}")]
     Render(#[from] JsonError),
+}
+
+impl StudyError {
+    /// The key of the scenario that the error is about, and what to do.
+    pub fn key(&self, scenario: &Scenario) -> (&'static str, &'static str) {
+        match self {
+            StudyError::Agent(error) => error.key(scenario),
+            StudyError::Simulate(SimulateError::ContextWindow { .. }) => {
+                let key = match scenario.parent.prompt {
+                    ParentPrompt::Request(_) => "parent.request",
+                    ParentPrompt::Parts { .. } => "parent.history",
+                };
+                (key, "make it or fork.children smaller, or take a model with a larger window")
+            }
+            StudyError::Simulate(SimulateError::NoPrice { .. }) => {
+                ("date", "take a day on which the model has a price")
+            }
+            StudyError::Render(_) => ("parent.request", "give a request body as it was sent"),
+        }
+    }
 }
 
 /// Plays a scenario, bills it under its rules, its baselines and its changes, and sums up.

@@ -92,6 +92,16 @@ fn five_markers_are_refused() {
     Lab::new().refuses_scenario(text, &["fork.markers", "4"]);
 }
 
+/// What shows only when the requests are built has a place and a remedy all the same.
+#[test]
+fn late_mistakes_name_their_key_and_place() {
+    let text = good_but("marker_policy = \"cc_tail\"", "markers = [\"system.9\"]");
+    let line = text.lines().position(|line| line.starts_with("markers")).unwrap() + 1;
+    let place = format!("bad.toml:{line}:11");
+    let words = ["F0501", "fork.markers", "system.9", "2 system blocks", place.as_str(), "help:"];
+    Lab::new().refuses_scenario(text, &words);
+}
+
 #[test]
 fn a_wrong_version_is_refused() {
     let text = good_but("version   = 1", "version = 2");

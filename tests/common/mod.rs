@@ -60,5 +60,6 @@ pub(crate) fn golden() -> Scenario {
         rule_overrides: Vec::new(),
         fresh: FreshSpec { prompt_tokens: Some(1_000), same_type: true },
         expect: Vec::new(),
+        places: forkcost::scenario::Places::default(),
     }
 }

@@ -67,3 +67,15 @@ pub enum ContentError {
         source: serde_json::Error,
     },
 }
+
+impl ContentError {
+    /// What was to be made: the key of the scenario that asks for it, or a part of one.
+    pub fn what(&self) -> &'static str {
+        match self {
+            ContentError::TooSmall { what, .. }
+            | ContentError::NothingToFill { what, .. }
+            | ContentError::NotExact { what, .. }
+            | ContentError::BadJson { what, .. } => what,
+        }
+    }
+}
