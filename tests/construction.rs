@@ -91,6 +91,24 @@ fn plan(base: Base, calls: usize, policy: MarkerPolicy) -> ForkPlan {
     }
 }
 
+/// What stands behind the history, made here and not by the code under test: the dispatch, and one
+/// placeholder for each of its calls in their order.
+fn answered(plan: &ForkPlan) -> Vec<Message> {
+    let Dispatch::Appended(message) = &plan.dispatch else { panic!("the dispatch is appended") };
+    let mut results = Vec::new();
+    for block in &message.blocks {
+        if let Block::ToolUse { id, .. } = block {
+            results.push(Block::ToolResult {
+                tool_use_id: id.clone(),
+                content: ResultContent::Blocks(vec![Block::Text(plan.placeholder.clone())]),
+                is_error: false,
+            });
+        }
+    }
+    let clone = if results.is_empty() { Vec::new() } else { vec![message.clone()] };
+    clone.into_iter().chain([Message { role: Role::User, blocks: results }]).collect()
+}
+
 /// A plain serialisation of the same request by serde_json, without markers: the oracle.
 fn plainly(conversation: &Conversation, plan: &ForkPlan, directive: &str) -> Value {
     let raw = |raw: &RawJson| -> Value { serde_json::from_str(raw.as_str()).unwrap() };
@@ -120,7 +138,7 @@ fn plainly(conversation: &Conversation, plan: &ForkPlan, directive: &str) -> Val
         json!({"role": message.role.as_str(), "content": blocks})
     };
     let mut messages: Vec<Value> =
-        conversation.messages.iter().chain(&plan.appended()).map(message).collect();
+        conversation.messages.iter().chain(&answered(plan)).map(message).collect();
     let told =
         if plan.with_boilerplate { boilerplate::before(directive) } else { directive.to_owned() };
     let last = messages.last_mut().unwrap();
