@@ -214,7 +214,17 @@ const RESERVED: &[Reserved] = &[
         words: &["process::exit", "process::abort"],
         allowed: &["src/cli/interrupt.rs", "src/main.rs"],
     },
-    Reserved { words: &["Instant", "SystemTime", "thread::sleep", "thread::spawn"], allowed: &[] },
+    Reserved {
+        words: &[
+            "Instant",
+            "SystemTime",
+            "thread::sleep",
+            "thread::spawn",
+            "thread::scope",
+            "std::net",
+        ],
+        allowed: &[],
+    },
     Reserved {
         words: &["rayon::", "par_iter", "par_bridge"],
         allowed: &["src/whatif/", "src/measure/", "src/tokens/"],

@@ -18,7 +18,7 @@ use crate::agent::content::ContentError;
 use crate::fork::{ForkError, ForkPlan, child};
 use crate::provider::Refusal;
 use crate::provider::import::ImportError;
-use crate::request::{MarkerPolicy, Payload, RequestBody, RequestEvent, RequestRole};
+use crate::request::{Payload, RequestBody, RequestEvent, RequestRole};
 use crate::scenario::{DirectiveSpec, Order, ParentPrompt, ParentState, Scenario};
 use crate::units::{SimTime, Tokens};
 
@@ -72,19 +72,12 @@ impl AgentError {
         };
         match self {
             AgentError::Content(error) => (error.what(), "ask for more tokens, or for fewer parts"),
-            AgentError::Fork(ForkError::Markers(_)) => match scenario.fork.policy {
-                MarkerPolicy::Explicit(_) => {
-                    ("fork.markers", "see the marker grammar in docs/scenario-format.md")
-                }
-                MarkerPolicy::CcTail
-                | MarkerPolicy::BeforeDirective
-                | MarkerPolicy::BeforeDirectiveAndTail
-                | MarkerPolicy::SecondToLastMessage
-                | MarkerPolicy::ParentEndAndTail
-                | MarkerPolicy::ToolsAndTail
-                | MarkerPolicy::Automatic
-                | MarkerPolicy::None => ("fork.marker_policy", "take another policy or lifetime"),
-            },
+            AgentError::Fork(ForkError::Markers(_)) if scenario.fork.policy.is_explicit() => {
+                ("fork.markers", "see the marker grammar in docs/scenario-format.md")
+            }
+            AgentError::Fork(ForkError::Markers(_)) => {
+                ("fork.marker_policy", "take another policy or lifetime")
+            }
             AgentError::Fork(ForkError::Base(_)) | AgentError::Import(_) => {
                 (of_parent, "give a request body of the Messages API, as it was sent")
             }

@@ -86,17 +86,7 @@ fn remove(key: &str) -> String {
 
 fn marker_patch(own: &Variant) -> Vec<String> {
     let set = "fork.marker_policy = \"before_directive\"".to_owned();
-    match own.policy {
-        MarkerPolicy::Explicit(_) => vec![remove("fork.markers"), set],
-        MarkerPolicy::CcTail
-        | MarkerPolicy::BeforeDirective
-        | MarkerPolicy::BeforeDirectiveAndTail
-        | MarkerPolicy::SecondToLastMessage
-        | MarkerPolicy::ParentEndAndTail
-        | MarkerPolicy::ToolsAndTail
-        | MarkerPolicy::Automatic
-        | MarkerPolicy::None => vec![set],
-    }
+    if own.policy.is_explicit() { vec![remove("fork.markers"), set] } else { vec![set] }
 }
 
 fn order_patch(own: &Variant) -> Vec<String> {

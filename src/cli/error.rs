@@ -105,7 +105,11 @@ impl CliError {
             CliError::Load(
                 LoadError::Diagnostics(diagnostics) | LoadError::DataFolderUnset(diagnostics),
             ) => Some(scenario::render(diagnostics, styled)),
-            CliError::Load(error @ LoadError::Io { .. }) => Some(format!("error: {error}")),
+            CliError::Load(error @ LoadError::Io { .. }) => {
+                let help =
+                    "name a scenario file or a folder of them, or write one with `forkcost init`";
+                Some(format!("error: {error}\n  help: {help}"))
+            }
             CliError::Usage { message, help } => Some(format!("error: {message}\n  help: {help}")),
             other => Some(with_sources(other)),
         }

@@ -78,6 +78,11 @@ impl MarkerPolicy {
         named.map_or("explicit", |(name, _)| name)
     }
 
+    /// Whether the markers are listed one by one.
+    pub fn is_explicit(&self) -> bool {
+        matches!(self, MarkerPolicy::Explicit(_))
+    }
+
     /// How the parent and fresh agents are marked beside children of this policy: as Claude Code
     /// does, unless the policy is to mark nothing or to let the provider mark.
     pub fn of_parent(&self) -> MarkerPolicy {
