@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::content;
 use super::material::Material;
-use super::{AgentError, check, event, timing};
+use super::{AgentError, Sender, check, timing};
 use crate::provider::import;
 use crate::request::build::build;
 use crate::request::marker::{BlockShape, MarkerTtls, MessageShape, place};
@@ -33,11 +33,14 @@ pub fn play_fresh(
         .first()
         .into_iter()
         .try_for_each(|body| check(scenario, "a fresh agent's request", body))?;
+    let sender = Sender::of(scenario);
     let mut events = Vec::with_capacity(bodies.len() + 1);
     if scenario.parent.cache.state != ParentState::Cold {
         let start = SimTime(-scenario.parent.cache.age_ms);
         let parent = material.plan.parent(scenario.provider)?;
-        events.push(event("parent", RequestRole::Parent, start, &parent, |start| (start, start)));
+        events.push(
+            sender.event("parent", RequestRole::Parent, start, &parent, |start| (start, start)),
+        );
     }
     let order = match scenario.schedule.order {
         Order::Prewarm => Order::Simultaneous,
@@ -50,7 +53,7 @@ pub fn play_fresh(
     let starts = timing::starts(order, &scenario.schedule, bodies.len());
     for (index, (body, start)) in bodies.iter().zip(starts).enumerate() {
         let id = format!("fresh-{:03}", index + 1);
-        events.push(event(&id, RequestRole::Fresh, start, body, |start| {
+        events.push(sender.event(&id, RequestRole::Fresh, start, body, |start| {
             timing::answer(&scenario.schedule, start)
         }));
     }

@@ -14,6 +14,8 @@ pub use fresh::play_fresh;
 pub use material::{Material, prepare};
 pub use variant::{Variant, changes};
 
+use std::sync::Arc;
+
 use crate::agent::content::ContentError;
 use crate::fork::{ForkError, ForkPlan, child};
 use crate::provider::Refusal;
@@ -162,19 +164,20 @@ fn events(
     children: &[RequestBody],
 ) -> Vec<RequestEvent> {
     let schedule = &scenario.schedule;
+    let sender = Sender::of(scenario);
     let mut events = Vec::with_capacity(children.len() + 2);
     if scenario.parent.cache.state != ParentState::Cold {
         let start = SimTime(-scenario.parent.cache.age_ms);
         // The parent's answer holds the dispatch, so it has begun and ended by the time of the
         // fork.
         let by_fork = |at: SimTime| at.min(SimTime(0)).max(start);
-        events.push(event("parent", RequestRole::Parent, start, parent, |start| {
+        events.push(sender.event("parent", RequestRole::Parent, start, parent, |start| {
             let first = by_fork(start.plus_ms(schedule.first_token_latency_ms));
             (first, by_fork(start.plus_ms(schedule.request_ms)).max(first))
         }));
     }
     if let Some(body) = prewarm {
-        events.push(event("prewarm", RequestRole::Prewarm, SimTime(0), body, |start| {
+        events.push(sender.event("prewarm", RequestRole::Prewarm, SimTime(0), body, |start| {
             let begins = start.plus_ms(schedule.first_token_latency_ms);
             (begins, begins)
         }));
@@ -182,30 +185,46 @@ fn events(
     let starts = timing::starts(variant.order, schedule, children.len());
     for (index, (body, start)) in children.iter().zip(starts).enumerate() {
         let id = format!("child-{:03}", index + 1);
-        events.push(event(&id, RequestRole::Child, start, body, |start| {
-            timing::answer(schedule, start)
-        }));
+        events.push(
+            sender.event(&id, RequestRole::Child, start, body, |start| {
+                timing::answer(schedule, start)
+            }),
+        );
     }
     events
 }
 
-fn event(
-    id: &str,
-    role: RequestRole,
-    start: SimTime,
-    body: &RequestBody,
-    answer: impl Fn(SimTime) -> (SimTime, SimTime),
-) -> RequestEvent {
-    let (first_token_at, end) = answer(start);
-    RequestEvent {
-        id: id.to_owned(),
-        role,
-        start,
-        first_token_at,
-        end,
-        scope: SCOPE.to_owned(),
-        output: Tokens::ZERO,
-        payload: Payload::Body(body.clone()),
+/// What all requests of a run have in common.
+struct Sender {
+    scope: Arc<str>,
+    model: Arc<str>,
+}
+
+impl Sender {
+    fn of(scenario: &Scenario) -> Sender {
+        Sender { scope: Arc::from(SCOPE), model: Arc::from(scenario.model_name.as_str()) }
+    }
+
+    fn event(
+        &self,
+        id: &str,
+        role: RequestRole,
+        start: SimTime,
+        body: &RequestBody,
+        answer: impl Fn(SimTime) -> (SimTime, SimTime),
+    ) -> RequestEvent {
+        let (first_token_at, end) = answer(start);
+        RequestEvent {
+            id: id.to_owned(),
+            role,
+            start,
+            first_token_at,
+            end,
+            scope: Arc::clone(&self.scope),
+            model: Arc::clone(&self.model),
+            output: Tokens::ZERO,
+            payload: Payload::Body(body.clone()),
+        }
     }
 }
 

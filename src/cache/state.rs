@@ -60,7 +60,11 @@ impl PromptCache {
         );
         self.latest_start = Some(request.start);
         let markers = self.effective_markers(request.blocks);
-        let mut outcome = CacheOutcome { below_minimum: markers.below, ..CacheOutcome::default() };
+        let mut outcome = CacheOutcome {
+            markers_effective: markers.effective.len(),
+            below_minimum: markers.below,
+            ..CacheOutcome::default()
+        };
         let found = self.longest_match(request, &markers.effective);
         let hit = found.map(|(block, _)| block);
         outcome.missed = self.missed_behind(request, hit, &markers.effective);
@@ -72,6 +76,22 @@ impl PromptCache {
         bill(request.blocks, read, &mut outcome);
         outcome.read_block = hit;
         outcome
+    }
+
+    /// Forgets the entries whose lifetime was over at `moment`. They can never be read again; until
+    /// they are forgotten they tell an expired entry from one that nobody wrote.
+    pub fn forget_expired(&mut self, moment: SimTime) {
+        self.entries.retain(|_, entry| moment < entry.expires_at);
+    }
+
+    /// Number of entries that are remembered, alive or expired.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True where no entry is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
     }
 
     fn effective_markers(&self, blocks: &[CacheBlock]) -> Markers {

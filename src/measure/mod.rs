@@ -2,6 +2,7 @@
 
 pub mod common;
 pub mod difference;
+pub mod identity;
 pub mod shared_prefix;
 pub mod tokenize;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::request::{RenderedBlock, RenderedPrompt, Role};
+use super::identity;
+use crate::request::{RenderedBlock, RenderedPrompt, StatedPrompt};
 use crate::tokens::Tokenizer;
 use crate::units::Tokens;
 
@@ -33,6 +34,19 @@ pub struct TokenizedPrompt {
 }
 
 impl TokenizedPrompt {
+    /// A prompt whose blocks somebody else measured: it has sizes and identities, but no bytes.
+    pub fn stated(prompt: &StatedPrompt) -> TokenizedPrompt {
+        let mut before = start_of(&prompt.namespace);
+        let measures = prompt.blocks.iter().map(|block| {
+            before = before.longer_by(block.identity, block.tokens, 0);
+            before
+        });
+        let shared: Arc<[BlockMeasure]> = measures.collect();
+        let rendered = prompt.rendered();
+        let marked = marked(&rendered);
+        TokenizedPrompt { rendered, shared, marked, own: None }
+    }
+
     /// Blocks with their measures, in the provider's order.
     pub fn blocks(&self) -> impl Iterator<Item = (&RenderedBlock, &BlockMeasure)> {
         self.rendered.blocks().zip(self.shared.iter().chain(&self.own))
@@ -115,7 +129,7 @@ pub fn tokenize(prompts: Vec<RenderedPrompt>, tokenizer: &Tokenizer) -> Vec<Toke
         .into_par_iter()
         .zip(shared)
         .map(|(rendered, Family { shared, marked })| {
-            let start = shared.last().copied().unwrap_or_else(|| start_of(&rendered));
+            let start = shared.last().copied().unwrap_or_else(|| start_of(&rendered.namespace));
             let own = rendered.own.as_ref().map(|block| {
                 let tokens = tokenizer.count(&block.counted_text) + Tokens(block.assumed_tokens);
                 start.followed_by(block, tokens)
@@ -134,16 +148,20 @@ struct Family {
 
 impl Family {
     fn of(prompt: &RenderedPrompt, tokenizer: &Tokenizer) -> Family {
-        let blocks = prompt.shared.iter().enumerate();
-        let marked = blocks.filter(|(_, block)| block.marker.is_some()).map(|(index, _)| index);
-        Family { shared: measure_all(prompt, tokenizer).into(), marked: marked.collect() }
+        Family { shared: measure_all(prompt, tokenizer).into(), marked: marked(prompt) }
     }
+}
+
+/// Indices of the shared blocks that carry a marker.
+fn marked(prompt: &RenderedPrompt) -> Arc<[usize]> {
+    let blocks = prompt.shared.iter().enumerate();
+    blocks.filter(|(_, block)| block.marker.is_some()).map(|(index, _)| index).collect()
 }
 
 fn measure_all(prompt: &RenderedPrompt, tokenizer: &Tokenizer) -> Vec<BlockMeasure> {
     let texts: Vec<&str> = prompt.shared.iter().map(|block| &*block.counted_text).collect();
     let counts = tokenizer.count_all(&texts);
-    let mut before = start_of(prompt);
+    let mut before = start_of(&prompt.namespace);
     let blocks = prompt.shared.iter().zip(counts);
     blocks
         .map(|(block, count)| {
@@ -154,9 +172,9 @@ fn measure_all(prompt: &RenderedPrompt, tokenizer: &Tokenizer) -> Vec<BlockMeasu
 }
 
 /// The empty prefix of a namespace.
-fn start_of(prompt: &RenderedPrompt) -> BlockMeasure {
+fn start_of(namespace: &str) -> BlockMeasure {
     BlockMeasure {
-        prefix_hash: hash(&[prompt.namespace.as_bytes()]),
+        prefix_hash: identity::of_namespace(namespace),
         tokens: Tokens::ZERO,
         tokens_so_far: Tokens::ZERO,
         bytes_so_far: 0,
@@ -164,34 +182,19 @@ fn start_of(prompt: &RenderedPrompt) -> BlockMeasure {
 }
 
 impl BlockMeasure {
-    /// The prefix that is longer by one block. Where the block stands (section, speaker, start of a
-    /// message) is part of its identity: the same bytes said by somebody else are another prompt.
+    /// The prefix that is longer by one block.
     fn followed_by(&self, block: &RenderedBlock, tokens: Tokens) -> BlockMeasure {
-        let role = block.role.map_or("", Role::as_str);
-        let starts = if block.starts_message { "message" } else { "" };
+        let bytes = block.prompt_bytes.len() as u64;
+        self.longer_by(identity::of_block(block), tokens, bytes)
+    }
+
+    /// The prefix that is longer by a block of that identity and size.
+    fn longer_by(&self, identity: u128, tokens: Tokens, bytes: u64) -> BlockMeasure {
         BlockMeasure {
-            prefix_hash: hash(&[
-                &self.prefix_hash.to_le_bytes(),
-                block.section.as_str().as_bytes(),
-                role.as_bytes(),
-                starts.as_bytes(),
-                &block.prompt_bytes,
-            ]),
+            prefix_hash: identity::followed_by(self.prefix_hash, identity),
             tokens,
             tokens_so_far: self.tokens_so_far + tokens,
-            bytes_so_far: self.bytes_so_far + block.prompt_bytes.len() as u64,
+            bytes_so_far: self.bytes_so_far + bytes,
         }
     }
-}
-
-/// A fingerprint of parts with their lengths, so that bytes never run from one part into the next.
-fn hash(parts: &[&[u8]]) -> u128 {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    let mut first = [0; 16];
-    hasher.finalize_xof().fill(&mut first);
-    u128::from_le_bytes(first)
 }

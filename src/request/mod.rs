@@ -19,7 +19,7 @@ pub mod rendered;
 pub use body::{Origin, RequestBody};
 pub use build::{Base, BodyFamily, BuildToken, CapturedBody, Draft, EncodedFamily, WireFormat};
 pub use conversation::{Block, Conversation, Message, RawJson, ResultContent, Role, Tool};
-pub use event::{Payload, RequestEvent, RequestRole};
+pub use event::{Payload, RequestEvent, RequestRole, StatedBlock, StatedPrompt};
 pub use marker::{BlockAddress, MarkerError, MarkerPolicy, MarkerSpec, Placement, PromptShape};
 pub use rendered::{
     BlockKind, RenderedBlock, RenderedPrompt, Section, counted_tool, counted_tool_use,

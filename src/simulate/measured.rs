@@ -28,14 +28,20 @@ pub fn measure(
     tokenizer: &Tokenizer,
 ) -> Result<Measured, JsonError> {
     events.sort_by_key(|event| event.start);
-    let bodies: Vec<&RequestBody> = events
-        .iter()
-        .map(|event| match &event.payload {
-            Payload::Body(body) => body,
-        })
-        .collect();
-    let rendered = render_all(&bodies, provider, options)?;
-    Ok(Measured { prompts: tokenize(rendered, tokenizer), events })
+    let bodies: Vec<&RequestBody> = events.iter().filter_map(body_of).collect();
+    let mut rendered = tokenize(render_all(&bodies, provider, options)?, tokenizer).into_iter();
+    let prompts = events.iter().filter_map(|event| match &event.payload {
+        Payload::Body(_) => rendered.next(),
+        Payload::Blocks(stated) => Some(TokenizedPrompt::stated(stated)),
+    });
+    Ok(Measured { prompts: prompts.collect(), events })
+}
+
+fn body_of(event: &RequestEvent) -> Option<&RequestBody> {
+    match &event.payload {
+        Payload::Body(body) => Some(body),
+        Payload::Blocks(_) => None,
+    }
 }
 
 /// Renders bodies; of a family only the first in whole, of its siblings only the own block.

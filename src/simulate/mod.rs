@@ -7,6 +7,8 @@ pub mod bounds;
 pub mod measured;
 pub mod plan;
 pub mod reason;
+pub mod stream;
 
 pub use measured::{Measured, measure};
-pub use plan::{Billing, Rules, SimulateError, simulate};
+pub use plan::{Billing, Rules, SimulateError, position_kind, simulate};
+pub use stream::{Arrival, Siblings, Simulator, Together, Verdict};

@@ -1,13 +1,13 @@
 //! One plan through one set of rules.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use jiff::civil::Date;
 
 use super::bounds;
 use super::measured::Measured;
-use super::reason::{Moment, reason_of, shared_ends};
-use crate::cache::{CacheBlock, CacheOutcome, CacheRequest, CacheRules, PositionKind, PromptCache};
+use super::stream::{Arrival, Siblings, Simulator, Together, Verdict};
+use crate::cache::{CacheBlock, CacheRules, PositionKind};
 use crate::measure::TokenizedPrompt;
 use crate::measure::shared_prefix::equal_blocks;
 use crate::pricing::{Cost, cost};
@@ -78,7 +78,8 @@ struct Billed {
     usage: Usage,
     reason: Option<Reason>,
     shared_end: usize,
-    read_end: String,
+    /// Block at whose end the read ends.
+    read_block: Option<usize>,
 }
 
 /// Bills every event of a plan by `rules`; one record an event, in order of their starts.
@@ -91,12 +92,7 @@ pub fn simulate(
     rules: &Rules,
     billing: &Billing<'_>,
 ) -> Result<Vec<RunRecord>, SimulateError> {
-    let billed = match rules {
-        Rules::Cache(rules) => cached(measured, rules),
-        Rules::NoCache => plain(measured, bounds::no_cache(measured)),
-        Rules::Perfect => plain(measured, bounds::perfect(measured)),
-        Rules::Chapter => plain(measured, bounds::chapter(measured)),
-    };
+    let billed = bill(measured, rules);
     let parent = measured.events.iter().position(|event| event.role == RequestRole::Parent);
     let parent = parent.map(|index| &measured.prompts[index]);
     let mut records = Vec::with_capacity(billed.len());
@@ -107,57 +103,75 @@ pub fn simulate(
     Ok(records)
 }
 
-fn plain(measured: &Measured, usages: Vec<Usage>) -> Vec<Billed> {
-    let ends = shared_ends(measured);
-    let of =
-        |(usage, shared_end)| Billed { usage, reason: None, shared_end, read_end: String::new() };
-    usages.into_iter().zip(ends).map(of).collect()
+fn bill(measured: &Measured, rules: &Rules) -> Vec<Billed> {
+    let cache = match rules {
+        Rules::Cache(rules) => Some(rules),
+        Rules::NoCache | Rules::Perfect | Rules::Chapter => None,
+    };
+    let verdicts = play(measured, cache);
+    let usages = match rules {
+        Rules::Cache(_) => {
+            let outcomes = measured.events.iter().zip(&verdicts);
+            outcomes.map(|(event, verdict)| verdict.outcome.usage(event.output)).collect()
+        }
+        Rules::NoCache => bounds::no_cache(measured),
+        Rules::Perfect => bounds::perfect(measured, &verdicts),
+        Rules::Chapter => bounds::chapter(measured),
+    };
+    let of = |(usage, verdict): (Usage, Verdict)| Billed {
+        usage,
+        reason: cache.map(|_| verdict.reason),
+        shared_end: verdict.shared_end,
+        read_block: verdict.outcome.read_block,
+    };
+    usages.into_iter().zip(verdicts).map(of).collect()
 }
 
-fn cached(measured: &Measured, rules: &CacheRules) -> Vec<Billed> {
-    let ends = shared_ends(measured);
-    let mut caches: BTreeMap<&str, PromptCache> = BTreeMap::new();
-    let mut billed = Vec::with_capacity(measured.events.len());
-    let mut earlier_in_vain = Moment::default();
-    let mut blocks = Blocks::default();
-    let mut start = 0;
+/// The verdicts of one cache for each lane, in order of the events.
+fn play(measured: &Measured, rules: Option<&CacheRules>) -> Vec<Verdict> {
+    let mut simulator = Simulator::new();
+    let mut verdicts = Vec::with_capacity(measured.events.len());
+    let (mut start, mut blocks) = (0, Blocks::default());
     while start < measured.events.len() {
         let now = measured.events[start].start;
         let together =
             measured.events[start..].iter().take_while(|event| event.start == now).count();
-        let group = start..start + together;
-        let mut moment = Moment::default();
-        let mut outcomes: Vec<CacheOutcome> = Vec::with_capacity(together);
-        for index in group.clone() {
-            let event = &measured.events[index];
-            let cache =
-                caches.entry(&event.scope).or_insert_with(|| PromptCache::new(rules.clone()));
-            let blocks = blocks.of(&measured.prompts[index]);
-            let outcome = cache.access(CacheRequest {
-                blocks,
-                start: event.start,
-                readable_at: event.first_token_at,
-            });
-            moment.note(measured, index, &outcome);
-            outcomes.push(outcome);
-        }
-        for (index, outcome) in group.clone().zip(&outcomes) {
-            let why = reason_of(measured, index, outcome, ends[index], &moment, &earlier_in_vain);
-            let read_end =
-                outcome.read_block.and_then(|block| measured.prompts[index].block(block));
-            billed.push(Billed {
-                usage: outcome.usage(measured.events[index].output),
-                reason: Some(why),
-                shared_end: ends[index],
-                read_end: read_end.map_or(String::new(), |(block, _)| block.pointer.clone()),
-            });
-        }
-        for (index, outcome) in group.clone().zip(&outcomes) {
-            earlier_in_vain.note(measured, index, outcome);
-        }
-        start = group.end;
+        let range = start..start + together;
+        start = range.end;
+        let mut group = Group { measured, rules, range, blocks: &mut blocks };
+        verdicts.extend(simulator.play(&mut group));
     }
-    billed
+    verdicts
+}
+
+/// Events that start at one moment.
+struct Group<'a> {
+    measured: &'a Measured,
+    rules: Option<&'a CacheRules>,
+    range: Range<usize>,
+    blocks: &'a mut Blocks,
+}
+
+impl Together for Group<'_> {
+    fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    fn arrival(&mut self, index: usize) -> Arrival<'_> {
+        let index = self.range.start + index;
+        let (event, prompt) = (&self.measured.events[index], &self.measured.prompts[index]);
+        Arrival {
+            lane: (&event.scope, &event.model),
+            rules: self.rules,
+            blocks: self.blocks.of(prompt),
+            start: event.start,
+            readable_at: event.first_token_at,
+            siblings: prompt
+                .own()
+                .is_some()
+                .then(|| Siblings { key: prompt.family_key(), shared: prompt.shared_len() }),
+        }
+    }
 }
 
 /// The blocks of one prompt after another, as the cache sees them. Behind a sibling only the own
@@ -188,7 +202,8 @@ impl Blocks {
     }
 }
 
-fn position_kind(kind: BlockKind) -> PositionKind {
+/// How a block of a kind counts in the lookback.
+pub fn position_kind(kind: BlockKind) -> PositionKind {
     match kind {
         BlockKind::Tool => PositionKind::Tool,
         BlockKind::ToolUse => PositionKind::ToolUse,
@@ -213,11 +228,12 @@ fn record(
 ) -> Result<RunRecord, SimulateError> {
     let usage = &billed.usage;
     let (priced, base) = price(event, usage, billing)?;
-    let tokens_at = |blocks: usize| {
-        let last = blocks.checked_sub(1).and_then(|last| prompt.block(last));
-        last.map_or(0, |(_, measure)| measure.tokens_so_far.0)
+    let tokens_at = |blocks: usize| bounds::tokens_at(prompt, blocks).0;
+    let body_bytes = match &event.payload {
+        Payload::Body(body) => body.len() as u64,
+        Payload::Blocks(_) => 0,
     };
-    let Payload::Body(body) = &event.payload;
+    let read_end = billed.read_block.and_then(|block| prompt.block(block));
     let te = Ratio::new(priced.input().0, base.0).map(|te| te.to_decimal(2));
     Ok(RunRecord {
         plan: plan.to_owned(),
@@ -244,8 +260,8 @@ fn record(
         te: te.unwrap_or_default(),
         reason: billed.reason.map_or(String::new(), |reason| reason.as_str().to_owned()),
         shared_end: tokens_at(billed.shared_end),
-        read_end: billed.read_end.clone(),
-        body_bytes: body.len() as u64,
+        read_end: read_end.map_or(String::new(), |(block, _)| block.pointer.clone()),
+        body_bytes,
         prompt_bytes: prompt.bytes(),
         shared_with_parent: parent.map_or(0, |parent| tokens_at(equal_blocks(prompt, parent))),
         markers: markers(prompt),

@@ -1,144 +1,84 @@
 //! Why a request read what it read, from the timeline alone.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::measured::Measured;
-use crate::cache::{CacheOutcome, Missed, PrefixMap};
-use crate::measure::TokenizedPrompt;
+use crate::cache::{CacheBlock, CacheOutcome, Missed, PrefixMap};
 use crate::record::Reason;
 use crate::units::SimTime;
 
-/// Who holds a prefix: the two earliest starts, with the event that has the first.
-#[derive(Clone, Copy)]
-struct Holders {
-    first: (SimTime, usize),
-    second: Option<SimTime>,
-}
-
-/// The holders of every prefix of one scope, and how many events of each family of prompts are
-/// noted.
-#[derive(Default)]
-struct Scope {
-    holders: PrefixMap<u128, Holders>,
-    families: HashMap<usize, usize>,
-}
-
-impl Scope {
-    /// Takes note of an event's prefixes. Events come in the order of their starts, so of a family
-    /// the first two say all about the blocks that it shares.
-    fn note(&mut self, index: usize, start: SimTime, prompt: &TokenizedPrompt) {
-        let members = self.families.entry(prompt.family_key()).or_default();
-        *members += 1;
-        let known = if *members > 2 { prompt.shared_len() } else { 0 };
-        for block in known..prompt.len() {
-            let Some((_, measure)) = prompt.block(block) else { continue };
-            self.holders
-                .entry(measure.prefix_hash)
-                .and_modify(|known| known.second = known.second.or(Some(start)))
-                .or_insert(Holders { first: (start, index), second: None });
-        }
-    }
-
-    /// Whether another event than the one at `index`, starting no later, has the prefix too.
-    fn is_shared(&self, hash: u128, index: usize, start: SimTime) -> bool {
-        self.holders.get(&hash).is_some_and(|known| {
-            if known.first.1 == index {
-                known.second.is_some_and(|second| second <= start)
-            } else {
-                known.first.0 <= start
-            }
-        })
-    }
-}
-
-/// For every event the number of leading blocks that another event, starting no later, also has.
-pub(super) fn shared_ends(measured: &Measured) -> Vec<usize> {
-    let mut scopes: BTreeMap<&str, Scope> = BTreeMap::new();
-    let events = || measured.events.iter().zip(&measured.prompts).enumerate();
-    for (index, (event, prompt)) in events() {
-        scopes.entry(&event.scope).or_default().note(index, event.start, prompt);
-    }
-    let mut seen: HashSet<(&str, usize)> = HashSet::new();
-    let ends = events().map(|(index, (event, prompt))| {
-        let Some(scope) = scopes.get(event.scope.as_str()) else { return 0 };
-        // What an earlier sibling shares with this event needs no look.
-        let is_first = seen.insert((&event.scope, prompt.family_key()));
-        let known = if is_first { 0 } else { prompt.shared_len() };
-        let hash = |block: usize| prompt.block(block).map(|(_, measure)| measure.prefix_hash);
-        let more = (known..prompt.len()).map_while(hash);
-        known + more.take_while(|hash| scope.is_shared(*hash, index, event.start)).count()
-    });
-    ends.collect()
-}
-
-/// What other requests that start no later did at a prefix without leaving something to read.
+/// What requests did at a prefix without leaving something to read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Traces {
+struct Traces {
     writers: u32,
     below_minimum: u32,
+    last: SimTime,
 }
 
-/// Who wrote, and who tried in vain, at each prefix, among the requests that start at one moment.
+/// Who wrote, and who marked in vain, at each prefix.
 #[derive(Default)]
-pub(super) struct Moment<'a> {
-    scopes: BTreeMap<&'a str, Noted>,
-}
-
-/// What was left in one scope, by prefix, and the indices of the blocks at whose ends something
-/// was.
-#[derive(Default)]
-struct Noted {
+pub(super) struct Marks {
     traces: PrefixMap<u128, Traces>,
+    /// Indices of the blocks at whose ends something was done.
     ends: BTreeSet<usize>,
 }
 
-impl<'a> Moment<'a> {
+impl Marks {
     /// Takes note of what one request did.
-    pub(super) fn note(&mut self, measured: &'a Measured, index: usize, outcome: &CacheOutcome) {
-        let scope = measured.events[index].scope.as_str();
-        let prompt = &measured.prompts[index];
-        let hash = |block: usize| prompt.block(block).map(|(_, measure)| measure.prefix_hash);
-        let noted = self.scopes.entry(scope).or_default();
-        noted.ends.extend(outcome.written.iter().map(|(block, _)| *block));
-        noted.ends.extend(&outcome.below_minimum);
-        for hash in outcome.written.iter().filter_map(|(block, _)| hash(*block)) {
-            noted.traces.entry(hash).or_default().writers += 1;
+    pub(super) fn note(&mut self, blocks: &[CacheBlock], outcome: &CacheOutcome, start: SimTime) {
+        for (block, _) in &outcome.written {
+            self.at_end(blocks, *block, start, |traces| traces.writers += 1);
         }
-        for hash in outcome.below_minimum.iter().filter_map(|block| hash(*block)) {
-            noted.traces.entry(hash).or_default().below_minimum += 1;
+        for block in &outcome.below_minimum {
+            self.at_end(blocks, *block, start, |traces| traces.below_minimum += 1);
         }
     }
 
-    fn at(&self, scope: &str, hash: u128) -> Traces {
-        let noted = self.scopes.get(scope);
-        noted.and_then(|noted| noted.traces.get(&hash)).copied().unwrap_or_default()
+    fn at_end(
+        &mut self,
+        blocks: &[CacheBlock],
+        block: usize,
+        start: SimTime,
+        change: impl Fn(&mut Traces),
+    ) {
+        let traces = self.traces.entry(blocks[block].prefix_hash).or_default();
+        change(traces);
+        traces.last = start;
+        self.ends.insert(block);
     }
 
-    /// Indices of the blocks in `range` at whose ends requests of the scope left something.
-    fn ends(&self, scope: &str, range: Range<usize>) -> impl Iterator<Item = usize> {
-        self.scopes
-            .get(scope)
-            .into_iter()
-            .flat_map(move |noted| noted.ends.range(range.clone()))
-            .copied()
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.traces.clear();
+        self.ends.clear();
+    }
+
+    /// Forgets what was last done before `moment`.
+    pub(super) fn forget(&mut self, moment: SimTime) {
+        self.traces.retain(|_, traces| moment <= traces.last);
+    }
+
+    fn at(&self, hash: u128) -> Traces {
+        self.traces.get(&hash).copied().unwrap_or_default()
+    }
+
+    fn ends(&self, range: Range<usize>) -> impl Iterator<Item = usize> {
+        self.ends.range(range).copied()
     }
 }
 
-/// The reason of the event at `index`, once all events of its moment are through.
+/// The reason of a request, once all requests of its moment are through.
 ///
 /// Of the places behind its read at which something was written, or marked in vain, the farthest
 /// decides: it would have saved the most. Where several causes meet at that place the first in the
 /// order of [`Reason`] holds.
-pub(super) fn reason_of<'a>(
-    measured: &'a Measured,
-    index: usize,
+pub(super) fn reason_of(
+    blocks: &[CacheBlock],
     outcome: &CacheOutcome,
     shared_end: usize,
-    moment: &Moment<'a>,
-    earlier_in_vain: &Moment<'a>,
+    moment: &Marks,
+    earlier: &Marks,
 ) -> Reason {
-    let prompt = &measured.prompts[index];
     if shared_end == 0 {
         return Reason::FirstOfPrefix;
     }
@@ -146,25 +86,20 @@ pub(super) fn reason_of<'a>(
     if read >= shared_end {
         return Reason::Hit;
     }
-    let markers = prompt.marked().count();
-    if markers == 0 {
-        return Reason::NoMarker;
+    if outcome.markers_effective == 0 {
+        let in_vain = !outcome.below_minimum.is_empty();
+        return if in_vain { Reason::BelowMinimum } else { Reason::NoMarker };
     }
-    if outcome.below_minimum.len() == markers {
-        return Reason::BelowMinimum;
-    }
-    let scope = measured.events[index].scope.as_str();
     let behind = read..shared_end;
     let missed = outcome.missed.iter().map(|(block, _)| *block);
     let places: BTreeSet<usize> = missed
         .filter(|block| behind.contains(block))
-        .chain(moment.ends(scope, behind.clone()))
-        .chain(earlier_in_vain.ends(scope, behind.clone()))
+        .chain(moment.ends(behind.clone()))
+        .chain(earlier.ends(behind.clone()))
         .collect();
     for block in places.into_iter().rev() {
-        let Some((_, measure)) = prompt.block(block) else { continue };
-        let here = moment.at(scope, measure.prefix_hash);
-        let before = earlier_in_vain.at(scope, measure.prefix_hash);
+        let hash = blocks[block].prefix_hash;
+        let (here, before) = (moment.at(hash), earlier.at(hash));
         let wrote = outcome.written.iter().any(|(written, _)| *written == block);
         let tried = outcome.below_minimum.contains(&block);
         let in_vain = here.below_minimum + before.below_minimum > u32::from(tried);
