@@ -18,8 +18,8 @@
 //! 2  request   tokens     cache
 //! 3  pricing   fork       measure
 //! 4  provider  record
-//! 5  scenario  simulate   analysis
-//! 6  agent
+//! 5  scenario  simulate   analysis  trace
+//! 6  agent     replay
 //! 7  whatif
 //! 8  report
 //! 9  cli
@@ -34,11 +34,13 @@ pub mod measure;
 pub mod pricing;
 pub mod provider;
 pub mod record;
+pub mod replay;
 pub mod report;
 pub mod request;
 pub mod scenario;
 pub mod simulate;
 pub mod tokens;
+pub mod trace;
 pub mod units;
 pub mod usage;
 pub mod whatif;

@@ -4,8 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::exit_code;
+use crate::replay::ReplayError;
 use crate::report::ReportError;
 use crate::scenario::{self, LoadError, Scenario};
+use crate::trace::TraceError;
 use crate::whatif::StudyError;
 
 /// An error that ends a command.
@@ -30,6 +32,9 @@ pub enum CliError {
         /// Why.
         source: StudyError,
     },
+    /// A trace cannot be replayed.
+    #[error("{0}")]
+    Replay(#[from] ReplayError),
     /// Results cannot be written.
     #[error("{0}")]
     Report(#[from] ReportError),
@@ -92,6 +97,14 @@ impl CliError {
             CliError::Load(LoadError::Diagnostics(_) | LoadError::DataFolderUnset(_)) => {
                 exit_code::BAD_INPUT
             }
+            CliError::Replay(ReplayError::Trace(TraceError::Io { .. }) | ReplayError::Sink(_)) => {
+                exit_code::IO
+            }
+            CliError::Replay(
+                ReplayError::Trace(TraceError::Mistake(_) | TraceError::OutOfOrder(_))
+                | ReplayError::Model { .. }
+                | ReplayError::Rule(_),
+            ) => exit_code::BAD_INPUT,
             CliError::NotMet { .. } => exit_code::NOT_MET,
             CliError::Several { code, .. } => *code,
             CliError::OutputClosed => exit_code::DONE,

@@ -10,9 +10,11 @@ pub mod interrupt;
 pub mod man;
 pub mod output;
 pub mod progress;
+pub mod replay;
 pub mod run;
 pub mod schema;
 pub mod sources;
+mod spool;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -48,6 +50,8 @@ pub enum Command {
     Run(run::Args),
     /// Write the request bodies that a scenario sends.
     Build(build::Args),
+    /// Play a timeline or recorded calls through the cache and hold them to what was billed.
+    Replay(replay::Args),
     /// Write a commented scenario to start from.
     Init(init::Args),
     /// Print the JSON Schema of scenario files.
@@ -115,6 +119,7 @@ fn dispatch(command: Command, output: Output, config: &Config) -> Result<(), Cli
     match command {
         Command::Run(args) => run::run(&args, output, config),
         Command::Build(args) => build::run(&args, output),
+        Command::Replay(args) => replay::run(&args, output),
         Command::Init(args) => init::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
         Command::Completions(args) => completions::run(&args, output),

@@ -9,10 +9,14 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Progress;
 use super::sources::{self, Source};
+use super::spool::Spool;
 use crate::analysis::{Summary, expect};
+use crate::provider::rules;
 use crate::report::charts::ChartInput;
 use crate::report::{self, Disk, Images, Manifest, Report, Reported};
 use crate::scenario::{LoadError, Scenario};
+use crate::simulate::Measured;
+use crate::trace::timeline::{self, Header};
 use crate::whatif::{Study, study};
 
 /// Arguments of `run`.
@@ -32,6 +36,9 @@ pub struct Args {
     /// Draw the charts as PNG too.
     #[arg(long)]
     pub png: bool,
+    /// Also write the requests of this plan as a timeline, which `forkcost replay` plays.
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
     /// Write no report.
     #[arg(long, conflicts_with_all = ["output", "png"])]
     pub no_report: bool,
@@ -46,6 +53,12 @@ const REPORTS: &str = "reports";
 /// Runs every scenario that is named.
 pub(super) fn run(args: &Args, output: Output, config: &Config) -> Result<(), CliError> {
     let sources = sources::find(&args.scenarios)?;
+    if args.timeline.is_some() && sources.len() > 1 {
+        return Err(CliError::Usage {
+            message: format!("--timeline takes one scenario, but {} are named", sources.len()),
+            help: "name one scenario file".to_owned(),
+        });
+    }
     let job = Job { args, output, config, single: sources.len() == 1 };
     match sources.as_slice() {
         [source] if !source.found => job.one(source).map(drop),
@@ -68,6 +81,7 @@ impl Job<'_> {
         let studied = self.study(source, &scenario, &mut progress)?;
         progress.finish();
         let folder = self.write(source, &scenario, &studied)?;
+        self.write_timeline(&scenario, &studied)?;
         self.print(&studied.summary, folder.as_deref())?;
         self.check(source, &scenario, &studied.summary)?;
         Ok(studied.summary)
@@ -126,6 +140,7 @@ impl Job<'_> {
         let mut progress = Progress::new(self.output, 1);
         let studied = self.study(source, &scenario, &mut progress)?;
         self.write(source, &scenario, &studied)?;
+        self.write_timeline(&scenario, &studied)?;
         let verdict = self.check(source, &scenario, &studied.summary);
         Ok((studied.summary, verdict))
     }
@@ -174,6 +189,21 @@ impl Job<'_> {
         let report = self.report(scenario, studied)?;
         interrupt::uninterrupted(|| report::write(&folder, &report, &mut Disk))?;
         Ok(Some(folder))
+    }
+
+    fn write_timeline(&self, scenario: &Scenario, studied: &Study) -> Result<(), CliError> {
+        let Some(path) = &self.args.timeline else { return Ok(()) };
+        let header = Header {
+            model: Some(scenario.model_name.clone()),
+            date: Some(scenario.date),
+            tokenizer: Some(scenario.tokenizer.to_string()),
+            rules: rules::stated(&scenario.rules),
+        };
+        let Measured { events, prompts } = &studied.played;
+        let failed = |source| CliError::Io { action: "write", path: path.clone(), source };
+        let mut spool = Spool::new().map_err(failed)?;
+        timeline::write(&mut spool, &header, events, prompts).map_err(failed)?;
+        spool.to_file(path)
     }
 
     fn report(&self, scenario: &Scenario, studied: &Study) -> Result<Report, CliError> {

@@ -52,6 +52,11 @@ impl TokenizedPrompt {
         self.rendered.blocks().zip(self.shared.iter().chain(&self.own))
     }
 
+    /// What besides the prompt keys the cache, as canonical text.
+    pub fn namespace(&self) -> &str {
+        &self.rendered.namespace
+    }
+
     /// Number of blocks.
     pub fn len(&self) -> usize {
         self.shared.len() + usize::from(self.own.is_some())

@@ -32,6 +32,24 @@ pub trait Provider: WireFormat + Sync + std::fmt::Debug {
         options: RenderOptions,
     ) -> Result<RenderedPrompt, crate::request::json::JsonError>;
 
+    /// The prompt of a recorded request, which may have the shape of a cloud that resells the
+    /// models.
+    ///
+    /// # Errors
+    /// Where the body has none of these shapes.
+    fn render_recorded(
+        &self,
+        body: &RequestBody,
+        options: RenderOptions,
+    ) -> Result<RenderedPrompt, crate::request::json::JsonError>;
+
+    /// Whether requests to that platform, by its name in a recording, are requests to these models:
+    /// the provider itself or a cloud.
+    fn serves(&self, platform: &str) -> bool;
+
+    /// Whether the lookback counts every block on that platform, on any day.
+    fn counts_every_block(&self, platform: &str) -> bool;
+
     /// The own block of `body`, rendered like `sibling`, the own block of a body of the same
     /// family.
     ///

@@ -88,6 +88,32 @@ pub fn apply(rules: &mut CacheRules, key: &str, value: RuleValue) -> Result<(), 
     Ok(())
 }
 
+/// All rules as a scenario would set them, in the order of [`RULE_KEYS`].
+pub fn stated(rules: &CacheRules) -> Vec<(String, RuleValue)> {
+    let count = match rules.count {
+        PositionCount::PerBlock => "per_block",
+        PositionCount::CollapseToolRuns => "collapse_tool_runs",
+    };
+    let tools = match rules.tool_positions {
+        ToolPositions::Each => "each",
+        ToolPositions::One => "one",
+    };
+    let values = [
+        ("count", RuleValue::Text(count.to_owned())),
+        ("hash_billing_line", RuleValue::Bool(rules.hash_billing_line)),
+        ("longer_ttl_extends", RuleValue::Bool(rules.longer_ttl_extends)),
+        ("lookback", RuleValue::Integer(u64::from(rules.lookback))),
+        ("match_inside_runs", RuleValue::Bool(rules.match_inside_runs)),
+        ("min_tokens", RuleValue::Integer(rules.min_tokens.0)),
+        ("refresh_earlier", RuleValue::Bool(rules.refresh_earlier)),
+        ("thinking_positions", RuleValue::Bool(rules.thinking_positions)),
+        ("tool_positions", RuleValue::Text(tools.to_owned())),
+        ("ttl_in_key", RuleValue::Bool(rules.ttl_in_key)),
+        ("write_below_hit", RuleValue::Bool(rules.write_below_hit)),
+    ];
+    values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
 /// What holds where a scenario does not set `key`, and why; `None` for an unknown key.
 pub fn rule_default(facts: &Facts, key: &str) -> Option<RuleDefault> {
     if let Some(switch) = facts.switches.iter().find(|switch| switch.key == key) {
@@ -287,6 +313,33 @@ mod tests {
             }
             assert_eq!(changed, 1, "{}", known.key);
         }
+    }
+
+    #[test]
+    fn what_is_stated_can_be_applied_and_says_the_same() {
+        let facts = anthropic_facts();
+        let start = rules_of("claude-opus-5", date(2026, 12, 1));
+        for known in RULE_KEYS {
+            let samples = match known.kind {
+                RuleKind::Text => vec!["per_block", "collapse_tool_runs", "each", "one"],
+                RuleKind::Integer { .. } | RuleKind::Bool => vec![""],
+            };
+            for sample in samples {
+                let mut changed = start.clone();
+                for value in
+                    [RuleValue::Text(sample.into()), RuleValue::Integer(3), RuleValue::Bool(true)]
+                {
+                    drop(apply(&mut changed, known.key, value));
+                }
+                let mut again = facts.rules.clone();
+                for (key, value) in stated(&changed) {
+                    apply(&mut again, &key, value).unwrap();
+                }
+                assert_eq!(again, changed, "{}", known.key);
+            }
+        }
+        let keys: Vec<String> = stated(&start).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, RULE_NAMES);
     }
 
     #[test]

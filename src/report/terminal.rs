@@ -1,24 +1,17 @@
 //! The verdict: what the terminal shows first.
 
-use anstyle::{AnsiColor, Style};
-
 use crate::analysis::{Summary, Totals};
-use crate::report::layout::{align, break_header, width_of, wrap};
+use crate::report::layout::{align, break_header, width_of};
 use crate::report::overview::best_change;
+use crate::report::page::{BOLD, GOOD, HEAD, Page};
 use crate::report::reason_text;
 use crate::report::table::{children_text, count, decimal, part_percent, plan_rows, share_percent};
-
-/// Width of the column that holds the names of the blocks, in characters.
-const HEAD: usize = 25;
-
-const BOLD: Style = Style::new().bold();
-const GOOD: Style = Style::new().bold().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
 
 /// The verdict on a run as text of `width` columns (held between 80 and 120), ending in a newline;
 /// only a table of huge figures is wider.
 /// Escape sequences stand in it only where `styled`; the text is the same otherwise.
 pub fn verdict(summary: &Summary, width: usize, styled: bool) -> String {
-    let mut page = Page { out: String::new(), width: width.clamp(80, 120), styled };
+    let mut page = Page::new(width, styled);
     header(&mut page, summary);
     page.blank();
     shared(&mut page, summary);
@@ -34,49 +27,6 @@ pub fn verdict(summary: &Summary, width: usize, styled: bool) -> String {
         page.block("Note", BOLD, &finding.text);
     }
     page.out
-}
-
-/// Text that grows downwards.
-struct Page {
-    out: String,
-    width: usize,
-    styled: bool,
-}
-
-impl Page {
-    fn blank(&mut self) {
-        self.out.push('\n');
-    }
-
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    fn paint(&self, text: &str, style: Style) -> String {
-        if self.styled { format!("{style}{text}{style:#}") } else { text.to_owned() }
-    }
-
-    /// A name on the left and wrapped text beside it.
-    fn block(&mut self, name: &str, style: Style, text: &str) {
-        let painted = self.paint(name, style);
-        let gap = " ".repeat(HEAD.saturating_sub(name.chars().count()).max(2));
-        for (index, line) in wrap(text, self.width - HEAD).iter().enumerate() {
-            if index == 0 {
-                self.line(&format!("{painted}{gap}{line}"));
-            } else {
-                self.line(&format!("{}{line}", " ".repeat(HEAD)));
-            }
-        }
-    }
-
-    /// Text wrapped to the width, later lines indented.
-    fn paragraph(&mut self, text: &str, indent: usize) {
-        let space = " ".repeat(indent);
-        for line in wrap(text, self.width - indent) {
-            self.line(&format!("{space}{line}"));
-        }
-    }
 }
 
 fn header(page: &mut Page, summary: &Summary) {

@@ -7,8 +7,10 @@ pub mod bounds;
 pub mod measured;
 pub mod plan;
 pub mod reason;
+pub mod row;
 pub mod stream;
 
 pub use measured::{Measured, measure};
 pub use plan::{Billing, Rules, SimulateError, position_kind, simulate};
+pub use row::{Priced, Row, markers, priced};
 pub use stream::{Arrival, Siblings, Simulator, Together, Verdict};

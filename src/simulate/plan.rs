@@ -6,15 +6,15 @@ use jiff::civil::Date;
 
 use super::bounds;
 use super::measured::Measured;
+use super::row::{Priced, Row, priced};
 use super::stream::{Arrival, Siblings, Simulator, Together, Verdict};
 use crate::cache::{CacheBlock, CacheRules, PositionKind};
 use crate::measure::TokenizedPrompt;
 use crate::measure::shared_prefix::equal_blocks;
-use crate::pricing::{Cost, cost};
 use crate::provider::ModelFacts;
 use crate::record::{Reason, RunRecord};
 use crate::request::{BlockKind, Payload, RequestEvent, RequestRole};
-use crate::units::{PicoUsd, Ratio, Tokens};
+use crate::units::Tokens;
 use crate::usage::Usage;
 
 /// The rules that a plan is billed by.
@@ -226,55 +226,38 @@ fn record(
     billed: &Billed,
     billing: &Billing<'_>,
 ) -> Result<RunRecord, SimulateError> {
-    let usage = &billed.usage;
-    let (priced, base) = price(event, usage, billing)?;
-    let tokens_at = |blocks: usize| bounds::tokens_at(prompt, blocks).0;
+    let price = price(event, &billed.usage, billing)?;
     let body_bytes = match &event.payload {
         Payload::Body(body) => body.len() as u64,
         Payload::Blocks(_) => 0,
     };
+    let shared = parent.map_or(0, |parent| equal_blocks(prompt, parent));
     let read_end = billed.read_block.and_then(|block| prompt.block(block));
-    let te = Ratio::new(priced.input().0, base.0).map(|te| te.to_decimal(2));
-    Ok(RunRecord {
-        plan: plan.to_owned(),
-        seq: u32::try_from(seq).unwrap_or(u32::MAX),
-        request: event.id.clone(),
-        role: event.role.as_str().to_owned(),
-        model: billing.model.id.clone(),
-        start_ms: event.start.0,
-        first_token_ms: event.first_token_at.0,
-        end_ms: event.end.0,
-        read: usage.read.0,
-        write_5m: usage.write_5m.0,
-        write_1h: usage.write_1h.0,
-        uncached: usage.uncached.0,
-        input: prompt.tokens().0,
-        output: usage.output.0,
-        read_pico_usd: priced.read.0,
-        write_5m_pico_usd: priced.write_5m.0,
-        write_1h_pico_usd: priced.write_1h.0,
-        uncached_pico_usd: priced.uncached.0,
-        input_pico_usd: priced.input().0,
-        output_pico_usd: priced.output.0,
-        base_pico_usd: base.0,
-        te: te.unwrap_or_default(),
-        reason: billed.reason.map_or(String::new(), |reason| reason.as_str().to_owned()),
-        shared_end: tokens_at(billed.shared_end),
+    let row = Row {
+        plan,
+        seq: seq as u64,
+        event,
+        model: &billing.model.id,
+        usage: billed.usage,
+        price: Some(price),
+        reason: billed.reason,
+        shared_end: bounds::tokens_at(prompt, billed.shared_end),
         read_end: read_end.map_or(String::new(), |(block, _)| block.pointer.clone()),
         body_bytes,
         prompt_bytes: prompt.bytes(),
-        shared_with_parent: parent.map_or(0, |parent| tokens_at(equal_blocks(prompt, parent))),
+        shared_with_parent: bounds::tokens_at(prompt, shared),
         markers: markers(prompt),
-        tokenizer: billing.tokenizer.clone(),
-        exactness: billing.exactness.to_owned(),
-    })
+        tokenizer: &billing.tokenizer,
+        exactness: billing.exactness,
+    };
+    Ok(row.record())
 }
 
 fn price(
     event: &RequestEvent,
     usage: &Usage,
     billing: &Billing<'_>,
-) -> Result<(Cost, PicoUsd), SimulateError> {
+) -> Result<Priced, SimulateError> {
     let (model, input) = (billing.model, usage.input());
     if input > model.context_window {
         return Err(SimulateError::ContextWindow {
@@ -284,16 +267,14 @@ fn price(
             limit: model.context_window,
         });
     }
-    let entry = model.prices.at(billing.date, input).zip(model.prices.base(billing.date));
-    let Some((entry, base)) = entry else {
+    priced(model, billing.date, usage).ok_or_else(|| {
         let first = model.prices.entries.iter().map(|entry| entry.from).min();
-        return Err(SimulateError::NoPrice {
+        SimulateError::NoPrice {
             model: model.id.clone(),
             date: billing.date,
             first: first.map_or_else(String::new, |date| date.to_string()),
-        });
-    };
-    Ok((cost(usage, &entry.price), base))
+        }
+    })
 }
 
 /// Markers as `tokens@lifetime` in cache order.

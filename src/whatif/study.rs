@@ -30,6 +30,8 @@ pub struct Study {
     pub records: Vec<RunRecord>,
     /// What the first child's prompt is made of.
     pub segments: Vec<SegmentRecord>,
+    /// The requests of this plan with their measured prompts, in order of their starts.
+    pub played: Measured,
 }
 
 /// Why a scenario cannot be studied.
@@ -97,7 +99,8 @@ pub fn study(scenario: &Scenario, progress: &mut dyn FnMut(&str)) -> Result<Stud
     let proposals: Vec<ProposalNote> = proposals.into_iter().map(note).collect();
     let segments = run.segments(&measured)?;
     let subject = run.subject(&played, &measured, &records, &segments)?;
-    Ok(Study { summary: summarise(subject, &records, &proposals), records, segments })
+    let summary = summarise(subject, &records, &proposals);
+    Ok(Study { summary, records, segments, played: measured })
 }
 
 fn note(proposal: variant::Proposal) -> ProposalNote {

@@ -1,13 +1,14 @@
 //! The Anthropic Messages API: how its requests are written, rendered and refused.
 
 pub mod canonical;
+mod converse;
 pub mod render;
 pub mod splice;
 pub mod validate;
 pub mod wire;
 
 use super::{Facts, Provider, Refusal, RenderOptions};
-use crate::request::json::JsonError;
+use crate::request::json::{self, JsonError};
 use crate::request::marker::MessageShape;
 use crate::request::{
     Base, BuildToken, Draft, EncodedFamily, Message, PromptShape, RenderedBlock, RenderedPrompt,
@@ -60,6 +61,25 @@ impl Provider for Anthropic {
         options: RenderOptions,
     ) -> Result<RenderedPrompt, JsonError> {
         render::render(body, options)
+    }
+
+    fn render_recorded(
+        &self,
+        body: &RequestBody,
+        options: RenderOptions,
+    ) -> Result<RenderedPrompt, JsonError> {
+        if converse::is_converse(&json::parse(&body.to_vec())?) {
+            return converse::render(body);
+        }
+        render::render(body, options)
+    }
+
+    fn counts_every_block(&self, platform: &str) -> bool {
+        platform.starts_with("bedrock")
+    }
+
+    fn serves(&self, platform: &str) -> bool {
+        platform == self.name() || platform.starts_with("bedrock")
     }
 
     fn render_own(

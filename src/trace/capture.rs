@@ -1,0 +1,377 @@
+//! Recorded calls: JSON lines, each with the body of a request and what was billed for it.
+//!
+//! Bodies are read whole and kept as blocks: identity, bytes, kind and marker. Calls are played in
+//! the order of their times; one without a time goes one second after the call above it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::Offset;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::learn::Learnt;
+use super::mistake::{Mistake, Place, TraceError};
+use super::sized::sizes;
+use super::source::Source;
+use super::{Observed, Sizes, Traced, time_of_seconds};
+use crate::measure::identity;
+use crate::provider::{self, RenderOptions, read_usage};
+use crate::request::json::parse;
+use crate::request::{
+    BlockKind, Payload, RequestBody, RequestEvent, RequestRole, StatedBlock, StatedPrompt,
+};
+use crate::units::{CacheTtl, SimTime};
+use crate::usage::Usage;
+
+/// Recorded calls in the order of their times.
+#[derive(Debug)]
+pub struct Capture {
+    name: String,
+    calls: Vec<Call>,
+    learnt: Learnt,
+    /// What had to be assumed, or was left out, in words.
+    pub notes: Vec<String>,
+    /// The first call that stands below one that was sent later.
+    pub out_of_order: Option<Box<Mistake>>,
+}
+
+/// One call.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) line: u64,
+    id: String,
+    model: Arc<str>,
+    scope: Arc<str>,
+    platform: Arc<str>,
+    namespace: Arc<str>,
+    time: Option<Times>,
+    start: SimTime,
+    first_token_at: SimTime,
+    pub(super) blocks: Vec<CallBlock>,
+    /// Identities of the prefixes that end with each block.
+    pub(super) prefixes: Vec<u128>,
+    pub(super) usage: Usage,
+    pub(super) observed: Observed,
+}
+
+/// One block of a recorded body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallBlock {
+    identity: u128,
+    pub(super) bytes: u64,
+    kind: BlockKind,
+    pub(super) marker: Option<CacheTtl>,
+}
+
+/// When a call was sent and when its answer began, or at the latest ended.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    start: SimTime,
+    first_token_at: SimTime,
+}
+
+impl Capture {
+    /// Reads all calls.
+    ///
+    /// # Errors
+    /// Where a line cannot be read or is no recorded call.
+    pub fn open(source: Source) -> Result<Capture, TraceError> {
+        let io = |error| TraceError::io(source.name(), error);
+        let mut lines = source.lines().map_err(io)?;
+        let (mut calls, mut left_out) = (Vec::new(), 0_usize);
+        while let Some(line) = lines.next_line().map_err(io)? {
+            let (number, bytes, ended) = (line.number, line.bytes, line.ended);
+            match call(Place { name: source.name(), line: number, bytes, ended })? {
+                Some(call) => calls.push(call),
+                None => left_out += 1,
+            }
+        }
+        let mut notes = Vec::new();
+        if left_out > 0 {
+            notes.push(format!("{left_out} calls without usage are left out"));
+        }
+        let untimed = give_times(&mut calls);
+        if untimed > 0 {
+            notes.push(format!(
+                "{untimed} of {} calls have no time: each is taken as sent one second after the \
+                 call above it",
+                calls.len()
+            ));
+        }
+        let name = source.name().to_owned();
+        let out_of_order = out_of_order(&name, &calls);
+        calls.sort_by_key(|call| call.start);
+        let learnt = Learnt::from(&calls);
+        if !learnt.conflicts.is_empty() {
+            notes.push(format!(
+                "billed with another size than the first write of the same prefix: lines {}",
+                listed(&learnt.conflicts)
+            ));
+        }
+        Ok(Capture { name, calls, learnt, notes, out_of_order })
+    }
+
+    /// What it is called in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its requests in the order of their times, and the platform and the day of each.
+    pub fn requests(&self) -> impl Iterator<Item = Recorded> {
+        self.calls.iter().map(|call| Recorded {
+            traced: self.traced(call),
+            platform: Arc::clone(&call.platform),
+            day: call.time.and_then(|time| day_of(time.start)),
+        })
+    }
+
+    fn traced(&self, call: &Call) -> Traced {
+        let (tokens, learnt) = sizes(call, &self.learnt);
+        let blocks = call.blocks.iter().zip(tokens).map(|(block, tokens)| StatedBlock {
+            identity: block.identity,
+            tokens,
+            kind: block.kind,
+            marker: block.marker,
+        });
+        let namespace = Arc::clone(&call.namespace);
+        let event = RequestEvent {
+            id: call.id.clone(),
+            role: RequestRole::Replayed,
+            start: call.start,
+            first_token_at: call.first_token_at,
+            end: call.first_token_at,
+            scope: Arc::clone(&call.scope),
+            model: Arc::clone(&call.model),
+            output: call.usage.output,
+            payload: Payload::Blocks(StatedPrompt { namespace, blocks: blocks.collect() }),
+        };
+        let sizes = Sizes::Learnt(learnt);
+        Traced { line: call.line, event, sizes, observed: Some(call.observed) }
+    }
+}
+
+/// One recorded request.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The request.
+    pub traced: Traced,
+    /// Whom it was sent to, as the recording says.
+    pub platform: Arc<str>,
+    /// The day on which it was sent (UTC), where the recording says.
+    pub day: Option<Date>,
+}
+
+/// A line as it is written; what is not named here is not looked at.
+#[derive(Deserialize)]
+struct WireCall<'a> {
+    #[serde(borrow)]
+    request: &'a RawValue,
+    usage: serde_json::Value,
+    id: Option<serde_json::Value>,
+    model: Option<String>,
+    provider: Option<String>,
+    scope: Option<String>,
+    t_request: Option<f64>,
+    t_first_token: Option<f64>,
+    t_response: Option<f64>,
+    source: Option<WireSource>,
+}
+
+#[derive(Default, Deserialize)]
+struct WireSource {
+    repo: Option<String>,
+    recorded_at: Option<String>,
+}
+
+/// The platform of a recording that names none.
+fn platform_default() -> &'static str {
+    provider::ALL.first().map_or("", |provider| provider.name())
+}
+
+/// `None` for a call without usage.
+fn call(place: Place<'_>) -> Result<Option<Call>, TraceError> {
+    let root = parse(place.bytes).map_err(|error| place.syntax(&error))?;
+    let wire: WireCall<'_> = serde_json::from_slice(place.bytes).map_err(|error| Mistake {
+        column: error.column(),
+        ..place.whole(
+            format!("not a recorded call: {error}"),
+            "`request` is the body as an object, `usage` what was billed, times are seconds",
+        )
+    })?;
+    if wire.usage.is_null() {
+        return Ok(None);
+    }
+    let at = |key: &str, message: String, help: &str| match root.get(key) {
+        Some(node) => place.at(node, message, help),
+        None => place.whole(message, help),
+    };
+    let platform = wire.provider.unwrap_or_else(|| platform_default().to_owned());
+    let served = provider::ALL.iter().find(|provider| provider.serves(&platform));
+    let Some(served) = served else {
+        let known: Vec<&str> = provider::ALL.iter().map(|provider| provider.name()).collect();
+        let message = format!("the cache rules of `{platform}` are not known");
+        let help = format!("known: {} and the clouds that resell it", known.join(", "));
+        return Err(at("provider", message, &help).into());
+    };
+    let billed = read_usage(&wire.usage, None)
+        .map_err(|error| at("usage", error.to_string(), "give the provider's own usage object"))?;
+    let request = wire.request.get();
+    let body = RequestBody::captured(request.as_bytes().to_vec());
+    let rendered = served.render_recorded(&body, RenderOptions::default());
+    let rendered = rendered.map_err(|error| {
+        at("request", error.to_string(), "give the body of the request as it was sent")
+    })?;
+    let model = wire.model.or_else(|| text_of(request, "model")).ok_or_else(|| {
+        place.whole("no model is named", "give `model` beside `request`, or in it")
+    })?;
+    let source = wire.source.unwrap_or_default();
+    let times =
+        times(wire.t_request, wire.t_first_token.or(wire.t_response), &source).map_err(|key| {
+            at(key, "not a time".to_owned(), "seconds since 1970, e.g. 1748554704.293")
+        })?;
+    let scope = wire.scope.or(source.repo).unwrap_or_default();
+    let several_passes = has_several_passes(&wire.usage);
+    let mut call = Call {
+        line: place.line,
+        id: wire.id.map_or_else(|| format!("line-{}", place.line), plain),
+        model: Arc::from(model),
+        scope: Arc::from(format!("{platform} {scope}").trim_end()),
+        platform: Arc::from(platform),
+        namespace: Arc::from(without_model(&rendered.namespace)),
+        time: times,
+        start: SimTime(0),
+        first_token_at: SimTime(0),
+        blocks: Vec::new(),
+        prefixes: Vec::new(),
+        usage: billed.usage,
+        observed: observed(&billed.usage, several_passes),
+    };
+    call.blocks = rendered.blocks().map(block_of).collect();
+    call.prefixes = prefixes(&call);
+    // A lifetime that the bill does not state is that of the markers, where they agree.
+    if call.blocks.iter().all(|block| block.marker != Some(CacheTtl::FiveMinutes)) {
+        call.usage = billed.with_assumed_writes(CacheTtl::OneHour);
+        call.observed = observed(&call.usage, several_passes);
+    }
+    Ok(Some(call))
+}
+
+fn block_of(block: &crate::request::RenderedBlock) -> CallBlock {
+    CallBlock {
+        identity: identity::of_block(block),
+        bytes: block.prompt_bytes.len() as u64,
+        kind: block.kind,
+        marker: block.marker,
+    }
+}
+
+/// Sizes depend on the model, so its name is part of a prefix here.
+fn prefixes(call: &Call) -> Vec<u128> {
+    let mut prefix = identity::of_namespace(&format!("{}\n{}", call.model, call.namespace));
+    let blocks = call.blocks.iter();
+    blocks
+        .map(|block| {
+            prefix = identity::followed_by(prefix, block.identity);
+            prefix
+        })
+        .collect()
+}
+
+fn observed(usage: &Usage, several_passes: bool) -> Observed {
+    Observed {
+        read: Some(usage.read.0),
+        write_5m: Some(usage.write_5m.0),
+        write_1h: Some(usage.write_1h.0),
+        uncached: Some(usage.uncached.0),
+        several_passes,
+    }
+}
+
+/// The model has a cache of its own, whatever name it goes by.
+fn without_model(namespace: &str) -> String {
+    let kept = namespace.lines().filter(|line| !line.starts_with("\"model\":"));
+    kept.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Text of a top-level member.
+fn text_of(json: &str, key: &str) -> Option<String> {
+    parse(json.as_bytes()).ok()?.get(key)?.text(json.as_bytes())
+}
+
+fn plain(id: serde_json::Value) -> String {
+    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
+}
+
+/// Whether the provider ran tools of its own, between passes of the model that are billed as one.
+fn has_several_passes(usage: &serde_json::Value) -> bool {
+    let counts = usage.get("server_tool_use").and_then(serde_json::Value::as_object);
+    counts.is_some_and(|counts| {
+        counts.values().any(|count| count.as_u64().is_some_and(|count| count > 0))
+    })
+}
+
+/// The key of the time that cannot be read is the error.
+fn times(
+    start: Option<f64>,
+    answer: Option<f64>,
+    source: &WireSource,
+) -> Result<Option<Times>, &'static str> {
+    if let Some(seconds) = start {
+        let start = time_of_seconds(seconds).ok_or("t_request")?;
+        let first = answer.map_or(Some(start), time_of_seconds).ok_or("t_response")?;
+        return Ok(Some(Times { start, first_token_at: first.max(start) }));
+    }
+    let Some(text) = &source.recorded_at else { return Ok(None) };
+    let recorded = text.parse::<Timestamp>().ok().or_else(|| {
+        // Without an offset: UTC.
+        Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()
+    });
+    let start = SimTime(recorded.ok_or("source")?.as_millisecond());
+    Ok(Some(Times { start, first_token_at: start }))
+}
+
+/// The day of a moment, UTC.
+fn day_of(moment: SimTime) -> Option<Date> {
+    let stamp = Timestamp::from_millisecond(moment.0).ok()?;
+    Some(Offset::UTC.to_datetime(stamp).date())
+}
+
+/// At most ten numbers, and how many more there are.
+fn listed(lines: &[u64]) -> String {
+    let shown: Vec<String> = lines.iter().take(10).map(u64::to_string).collect();
+    let more = lines.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Gives every call its times; one that has none goes a second after the one above it, and a first
+/// one as many seconds before the first that has. Gives the number of those.
+fn give_times(calls: &mut [Call]) -> usize {
+    let first = calls.iter().position(|call| call.time.is_some());
+    let mut next = match first {
+        Some(first) => {
+            let start = calls[first].time.map_or(SimTime(0), |time| time.start);
+            start.plus_ms(-1_000 * first as i64)
+        }
+        None => SimTime(0),
+    };
+    let mut untimed = 0;
+    for call in calls {
+        let assumed = Times { start: next, first_token_at: next };
+        untimed += usize::from(call.time.is_none());
+        let time = call.time.unwrap_or(assumed);
+        (call.start, call.first_token_at) = (time.start, time.first_token_at);
+        next = time.start.plus_ms(1_000);
+    }
+    untimed
+}
+
+fn out_of_order(name: &str, calls: &[Call]) -> Option<Box<Mistake>> {
+    let pair = calls.windows(2).find(|pair| pair[1].start < pair[0].start)?;
+    let place = Place { name, line: pair[1].line, bytes: b"", ended: true };
+    let message = format!("sent before the call of line {}", pair[0].line);
+    let help = "sort the calls by the time at which they were sent, or leave out --strict";
+    Some(Box::new(place.whole(message, help)))
+}
