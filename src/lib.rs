@@ -20,7 +20,7 @@
 //! 4  provider  record
 //! 5  scenario  simulate   analysis  trace
 //! 6  agent     replay
-//! 7  whatif
+//! 7  whatif    verify
 //! 8  report
 //! 9  cli
 //! ```
@@ -43,4 +43,5 @@ pub mod tokens;
 pub mod trace;
 pub mod units;
 pub mod usage;
+pub mod verify;
 pub mod whatif;

@@ -15,6 +15,7 @@ pub mod run;
 pub mod schema;
 pub mod sources;
 mod spool;
+pub mod verify;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -52,6 +53,8 @@ pub enum Command {
     Build(build::Args),
     /// Play a timeline or recorded calls through the cache and hold them to what was billed.
     Replay(replay::Args),
+    /// Replay published measurements and say whether they come out as published.
+    Verify(verify::Args),
     /// Write a commented scenario to start from.
     Init(init::Args),
     /// Print the JSON Schema of scenario files.
@@ -120,6 +123,7 @@ fn dispatch(command: Command, output: Output, config: &Config) -> Result<(), Cli
         Command::Run(args) => run::run(&args, output, config),
         Command::Build(args) => build::run(&args, output),
         Command::Replay(args) => replay::run(&args, output),
+        Command::Verify(args) => verify::run(&args, output),
         Command::Init(args) => init::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
         Command::Completions(args) => completions::run(&args, output),

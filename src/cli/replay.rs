@@ -10,7 +10,7 @@ use super::output::{Output, stdout_error};
 use super::progress::Progress;
 use super::spool::Spool;
 use crate::provider::rules::{RULE_KEYS, RuleKind, RuleValue};
-use crate::replay::{self, Options, Played, ReplayError, Sink};
+use crate::replay::{self, Options, Played, ReplayError, Sink, Timing};
 use crate::report::replayed::{self, Disagreement};
 use crate::trace::{self, Source};
 
@@ -86,6 +86,7 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
         date: args.date,
         rules: args.rules.clone(),
         strict: args.strict,
+        timing: Timing::AsStated,
     };
     let spooled = |wanted: bool| wanted.then(Spool::new).transpose().map_err(spool_error);
     let mut rows = Rows {

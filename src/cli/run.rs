@@ -198,6 +198,7 @@ impl Job<'_> {
             date: Some(scenario.date),
             tokenizer: Some(scenario.tokenizer.to_string()),
             rules: rules::stated(&scenario.rules),
+            comment: None,
         };
         let Measured { events, prompts } = &studied.played;
         let failed = |source| CliError::Io { action: "write", path: path.clone(), source };

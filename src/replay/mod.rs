@@ -20,7 +20,7 @@ use crate::measure::identity;
 use crate::provider::UnknownModel;
 use crate::provider::rules::{RuleError, RuleValue};
 use crate::record::RunRecord;
-use crate::request::{Payload, StatedPrompt};
+use crate::request::{Payload, RequestEvent, StatedPrompt};
 use crate::simulate::{Arrival, Row, Simulator, Together, Verdict, markers, position_kind};
 use crate::trace::timeline::Sorted;
 use crate::trace::{Observed, Trace, TraceError, Traced};
@@ -43,6 +43,35 @@ pub struct Options {
     pub rules: Vec<(String, RuleValue)>,
     /// Whether requests out of order are refused instead of sorted.
     pub strict: bool,
+    /// Whether the times of the trace hold.
+    pub timing: Timing,
+}
+
+/// What becomes of the times of a trace. Other times than the stated ones show what depends on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timing {
+    /// They hold.
+    #[default]
+    AsStated,
+    /// Every answer begins at the start of its request, so that nothing has to be waited for.
+    AnswersAtOnce,
+    /// Time passes a hundred times faster, so that next to nothing expires.
+    HundredTimesFaster,
+}
+
+impl Timing {
+    fn change(self, event: &mut RequestEvent) {
+        let faster = |at: &mut SimTime| *at = SimTime(at.0.div_euclid(100));
+        match self {
+            Timing::AsStated => {}
+            Timing::AnswersAtOnce => event.first_token_at = event.start,
+            Timing::HundredTimesFaster => {
+                [&mut event.start, &mut event.first_token_at, &mut event.end]
+                    .into_iter()
+                    .for_each(faster);
+            }
+        }
+    }
 }
 
 /// Why a trace cannot be replayed.
@@ -216,13 +245,14 @@ impl<'a> Run<'a> {
 
     fn take(
         &mut self,
-        traced: Traced,
+        mut traced: Traced,
         platform: &Arc<str>,
         day: Option<Date>,
         sink: &mut impl Sink,
     ) -> Result<(), ReplayError> {
         let model = self.models.find(&traced.event.model, platform, day, traced.line)?;
         self.unnamed += u64::from(model.id.is_empty());
+        self.models.options.timing.change(&mut traced.event);
         if self.waiting.first().is_some_and(|first| first.traced.event.start < traced.event.start) {
             self.play(sink)?;
         }

@@ -37,7 +37,7 @@ impl Known {
 
 /// Models by the name, platform and day with which a trace names them.
 pub(super) struct Models<'a> {
-    options: &'a Options,
+    pub(super) options: &'a Options,
     /// Rules that the trace itself states.
     stated: &'a [(String, RuleValue)],
     known: HashMap<(Arc<str>, Arc<str>, Option<Date>), Arc<Known>>,

@@ -20,6 +20,7 @@ mod reasons;
 pub mod replayed;
 mod table;
 pub mod terminal;
+pub mod verified;
 pub mod write;
 
 pub use error::ReportError;

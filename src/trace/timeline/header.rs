@@ -19,6 +19,8 @@ pub struct Header {
     pub date: Option<Date>,
     /// How its tokens were counted, where they were.
     pub tokenizer: Option<String>,
+    /// What the timeline is, for people.
+    pub comment: Option<String>,
     /// Cache rules that differ from the model's.
     pub rules: Vec<(String, RuleValue)>,
 }
@@ -55,7 +57,8 @@ impl Header {
         for member in root.get("rules").map_or(&[][..], Node::members) {
             rules.push((member.key.clone(), rule_value(place, &member.node)?));
         }
-        Ok(Header { model: text("model"), date, tokenizer: text("tokenizer"), rules })
+        let (model, tokenizer, comment) = (text("model"), text("tokenizer"), text("comment"));
+        Ok(Header { model, date, tokenizer, comment, rules })
     }
 }
 

@@ -51,6 +51,9 @@ fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
     if let Some(tokenizer) = &header.tokenizer {
         text(&mut line, "tokenizer", tokenizer);
     }
+    if let Some(comment) = &header.comment {
+        text(&mut line, "comment", comment);
+    }
     line.extend(b",\"rules\":{");
     for (index, (key, value)) in header.rules.iter().enumerate() {
         if index > 0 {
