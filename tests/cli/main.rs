@@ -8,6 +8,7 @@ mod files;
 mod lab;
 mod mutations;
 mod recorded;
+mod replay;
 mod scenarios;
 mod settings;
 mod streams;
