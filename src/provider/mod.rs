@@ -2,11 +2,13 @@
 //! module and the fact tables know a provider by name.
 
 pub mod anthropic;
+pub mod billed;
 pub mod facts;
 pub mod import;
 pub mod lookup;
 pub mod rules;
 
+pub use billed::{BilledUsage, UsageError, UsageStyle, UsageWarning, WriteSplit, read_usage};
 pub use facts::{Facts, FactsError, ModelFacts, ThinkingInHistory, anthropic_facts};
 pub use lookup::{UnknownModel, find_model};
 

@@ -1,0 +1,103 @@
+//! Which style a usage object has, told by its field names.
+
+use crate::provider::billed::fields::Fields;
+use crate::provider::billed::{UsageError, UsageStyle};
+
+/// Fields of the style that leaves what is read and written out of the input.
+const ANTHROPIC: &[&str] = &[
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "cache_creation",
+    "iterations",
+];
+
+/// Those that the inclusive style does not have.
+const ANTHROPIC_ONLY: &[&str] =
+    &["cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation", "iterations"];
+
+const BEDROCK: &[&str] = &[
+    "inputTokens",
+    "outputTokens",
+    "cacheReadInputTokens",
+    "cacheReadInputTokenCount",
+    "cacheWriteInputTokens",
+    "cacheWriteInputTokenCount",
+    "cacheCreationInputTokens",
+    "cacheDetails",
+    "totalTokens",
+];
+
+const OPENAI: &[&str] = &[
+    "prompt_tokens",
+    "completion_tokens",
+    "prompt_tokens_details",
+    "input_tokens",
+    "output_tokens",
+    "input_tokens_details",
+    "prompt_cache_hit_tokens",
+    "total_tokens",
+];
+
+/// Names of the inclusive style that no other has.
+const OPENAI_ONLY: &[&str] =
+    &["prompt_tokens", "completion_tokens", "prompt_tokens_details", "prompt_cache_hit_tokens"];
+
+const PLAIN: &[&str] = &["uncached", "read", "write_5m", "write_1h", "write", "input", "output"];
+
+impl UsageStyle {
+    /// The fields by which the style is told.
+    pub fn keys(self) -> &'static [&'static str] {
+        match self {
+            UsageStyle::Anthropic => ANTHROPIC,
+            UsageStyle::Bedrock => BEDROCK,
+            UsageStyle::OpenAi => OPENAI,
+            UsageStyle::Plain => PLAIN,
+        }
+    }
+}
+
+/// The style of an object.
+pub(super) fn style_of(fields: &Fields<'_>) -> Result<UsageStyle, UsageError> {
+    if found(fields, BEDROCK).is_some() {
+        return Ok(UsageStyle::Bedrock);
+    }
+    if found(fields, OPENAI_ONLY).is_some() {
+        return Ok(UsageStyle::OpenAi);
+    }
+    let exclusive = found(fields, ANTHROPIC_ONLY);
+    match (exclusive, found(fields, &["input_tokens_details"])) {
+        (Some(exclusive), Some(inclusive)) => {
+            return Err(UsageError::Ambiguous { exclusive, inclusive });
+        }
+        (None, Some(_)) => return Ok(UsageStyle::OpenAi),
+        (Some(_), None) => return Ok(UsageStyle::Anthropic),
+        (None, None) => {}
+    }
+    // Without a cache field both styles say the same; a total is one more thing to check.
+    if fields.has("total_tokens") {
+        return Ok(UsageStyle::OpenAi);
+    }
+    [UsageStyle::Anthropic, UsageStyle::Plain]
+        .into_iter()
+        .find(|style| found(fields, style.keys()).is_some())
+        .ok_or_else(|| no_known_field(fields, None))
+}
+
+/// `style`, where the object has a field of it.
+pub(super) fn confirm(fields: &Fields<'_>, style: UsageStyle) -> Result<UsageStyle, UsageError> {
+    match found(fields, style.keys()) {
+        Some(_) => Ok(style),
+        None => Err(no_known_field(fields, Some(style))),
+    }
+}
+
+fn found(fields: &Fields<'_>, keys: &[&'static str]) -> Option<&'static str> {
+    keys.iter().copied().find(|key| fields.has(key))
+}
+
+fn no_known_field(fields: &Fields<'_>, style: Option<UsageStyle>) -> UsageError {
+    let found = fields.keys().take(8).map(str::to_owned).collect();
+    UsageError::NoKnownField { style, found }
+}
