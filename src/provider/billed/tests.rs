@@ -78,6 +78,9 @@ fn a_named_style_overrides_the_field_names() {
     assert_eq!(named(UsageStyle::OpenAi), usage(30, 0, 0, 4, 0));
     let other = read_usage(&json!({"prompt_tokens": 1}), Some(UsageStyle::Bedrock));
     assert!(other.unwrap_err().to_string().contains("style bedrock; found prompt_tokens"));
+    let plain = read_usage(&json!({"inputs": 1}), Some(UsageStyle::Plain));
+    assert!(plain.unwrap_err().to_string().contains("is `input` meant?"));
+    assert!(read_usage(&json!({}), Some(UsageStyle::Plain)).is_err());
 }
 
 #[test]
