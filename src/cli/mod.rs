@@ -9,6 +9,7 @@ pub mod init;
 pub mod interrupt;
 pub mod man;
 pub mod output;
+pub mod price;
 pub mod progress;
 pub mod run;
 pub mod schema;
@@ -48,6 +49,8 @@ pub enum Command {
     Run(run::Args),
     /// Write the request bodies that a scenario sends.
     Build(build::Args),
+    /// Price a usage, or show the price list: what a request costs, by class, to the cent.
+    Price(Box<price::Args>),
     /// Write a commented scenario to start from.
     Init(init::Args),
     /// Print the JSON Schema of scenario files.
@@ -115,6 +118,7 @@ fn dispatch(command: Command, output: Output, config: &Config) -> Result<(), Cli
     match command {
         Command::Run(args) => run::run(&args, output, config),
         Command::Build(args) => build::run(&args, output),
+        Command::Price(args) => price::run(&args, output),
         Command::Init(args) => init::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
         Command::Completions(args) => completions::run(&args, output),
