@@ -9,6 +9,7 @@ pub mod init;
 pub mod interrupt;
 pub mod man;
 pub mod output;
+pub mod price;
 pub mod progress;
 pub mod replay;
 pub mod run;
@@ -55,6 +56,8 @@ pub enum Command {
     Replay(replay::Args),
     /// Replay published measurements and say whether they come out as published.
     Verify(verify::Args),
+    /// Price a usage, or show the price list: what a request costs, by class, to the cent.
+    Price(Box<price::Args>),
     /// Write a commented scenario to start from.
     Init(init::Args),
     /// Print the JSON Schema of scenario files.
@@ -124,6 +127,7 @@ fn dispatch(command: Command, output: Output, config: &Config) -> Result<(), Cli
         Command::Build(args) => build::run(&args, output),
         Command::Replay(args) => replay::run(&args, output),
         Command::Verify(args) => verify::run(&args, output),
+        Command::Price(args) => price::run(&args, output),
         Command::Init(args) => init::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
         Command::Completions(args) => completions::run(&args, output),

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use super::error::CliError;
 use super::output::Output;
+use super::price;
 use super::progress::Progress;
 use crate::report::verified;
 use crate::trace::Source;
-use crate::verify::{self, Check, CheckResult, Index};
+use crate::verify::{self, Check, CheckResult, Index, money};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
@@ -65,6 +66,9 @@ fn checks(args: &Args, output: Output) -> Result<Vec<Check>, CliError> {
         let open = open.as_ref().map(|open| open as &dyn Fn() -> std::io::Result<Source>);
         checks.push(verify::recording(recording, open)?);
         progress.step();
+    }
+    for row in money::rows().map_err(|error| CliError::Config(error.to_string()))? {
+        checks.push(money::check(&row, &price::to_json(&row.args)?));
     }
     progress.finish();
     Ok(checks)

@@ -12,6 +12,8 @@ use std::sync::LazyLock;
 
 use jiff::civil::Date;
 
+pub use wire::parse_usd_per_mtok;
+
 use crate::cache::CacheRules;
 use crate::pricing::{Confidence, PriceTable};
 use crate::tokens::TokenizerSpec;

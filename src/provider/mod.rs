@@ -9,7 +9,9 @@ pub mod lookup;
 pub mod rules;
 
 pub use billed::{BilledUsage, UsageError, UsageStyle, UsageWarning, WriteSplit, read_usage};
-pub use facts::{Facts, FactsError, ModelFacts, ThinkingInHistory, anthropic_facts};
+pub use facts::{
+    Facts, FactsError, ModelFacts, ThinkingInHistory, anthropic_facts, parse_usd_per_mtok,
+};
 pub use lookup::{UnknownModel, find_model};
 
 use crate::request::{RenderedBlock, RenderedPrompt, RequestBody, WireFormat};

@@ -11,7 +11,7 @@ pub mod csv;
 mod error;
 #[cfg(test)]
 pub(crate) mod fixtures;
-mod layout;
+pub(crate) mod layout;
 pub mod manifest;
 pub mod markdown;
 mod overview;

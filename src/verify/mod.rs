@@ -1,10 +1,10 @@
 //! Published measurements and recordings, replayed and held to what was published.
 //!
 //! The timelines are part of the program; recordings are not, and are looked for where the caller
-//! says. Deliberately absent: anything that is not a replay; published arithmetic is checked by
-//! `price`.
+//! says. Published arithmetic stands beside them in [`money`].
 
 mod index;
+pub mod money;
 mod sensitivity;
 
 pub use index::{Index, IndexError, Recording, Timeline};

@@ -7,6 +7,7 @@ mod commands;
 mod files;
 mod lab;
 mod mutations;
+mod price;
 mod recorded;
 mod replay;
 mod scenarios;

@@ -87,8 +87,11 @@ pub(super) fn style_of(fields: &Fields<'_>) -> Result<UsageStyle, UsageError> {
 
 /// `style`, where the object has a field of it.
 pub(super) fn confirm(fields: &Fields<'_>, style: UsageStyle) -> Result<UsageStyle, UsageError> {
+    // The plain form refuses fields that it does not know, which says more.
+    let plain = style == UsageStyle::Plain && fields.keys().next().is_some();
     match found(fields, style.keys()) {
         Some(_) => Ok(style),
+        None if plain => Ok(style),
         None => Err(no_known_field(fields, Some(style))),
     }
 }

@@ -244,8 +244,8 @@ impl fmt::Display for UsageWarning {
             }
             UsageWarning::Iterations { count, top, sum } => write!(
                 f,
-                "the sum of {count} iterations is taken: input {}, output {}; the top level has \
-                 input {}, output {}",
+                "the iterations ({count}) are billed: input {}, output {}; the top level has input \
+                 {}, output {}",
                 sum.input(),
                 sum.output,
                 top.input(),

@@ -78,6 +78,9 @@ fn a_named_style_overrides_the_field_names() {
     assert_eq!(named(UsageStyle::OpenAi), usage(30, 0, 0, 4, 0));
     let other = read_usage(&json!({"prompt_tokens": 1}), Some(UsageStyle::Bedrock));
     assert!(other.unwrap_err().to_string().contains("style bedrock; found prompt_tokens"));
+    let plain = read_usage(&json!({"inputs": 1}), Some(UsageStyle::Plain));
+    assert!(plain.unwrap_err().to_string().contains("is `input` meant?"));
+    assert!(read_usage(&json!({}), Some(UsageStyle::Plain)).is_err());
 }
 
 #[test]
@@ -134,7 +137,7 @@ fn iterations_are_summed_and_a_different_top_level_is_said() {
         ]
     }));
     assert_eq!(billed.usage, usage(0, 0, 10, 83560, 139));
-    assert!(text.starts_with("the sum of 2 iterations is taken: input 83,570"), "{text}");
+    assert!(text.starts_with("the iterations (2) are billed: input 83,570"), "{text}");
     let same = json!({
         "input_tokens": 7, "output_tokens": 2,
         "iterations": [{"input_tokens": 3, "output_tokens": 2}, {"input_tokens": 4}]

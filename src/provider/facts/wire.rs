@@ -403,8 +403,9 @@ fn day(entry: &str, value: Datetime) -> Result<Date, FactsError> {
     }
 }
 
-/// USD per million tokens as pico-dollars a token: a shift by six decimals, exact or refused.
-pub(super) fn parse_usd_per_mtok(text: &str) -> Option<PicoUsd> {
+/// USD per million tokens as pico-dollars a token: a shift by six decimals, exact; `None` where the
+/// text is no plain decimal with at most six decimals.
+pub fn parse_usd_per_mtok(text: &str) -> Option<PicoUsd> {
     parse_shifted(text, 6).map(PicoUsd)
 }
 

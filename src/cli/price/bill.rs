@@ -1,0 +1,247 @@
+//! Usages with their prices, and the sums.
+
+use super::input::{Input, Row, at, usage as refusal};
+use super::rates::{Listed, Quote, Rates};
+use crate::cli::error::CliError;
+use crate::pricing::{Cost, Price, cost};
+use crate::provider::WriteSplit;
+use crate::units::{CacheTtl, PicoUsd, Ratio, Tokens, grouped};
+use crate::usage::Usage;
+
+/// Most tokens that all rows together may have, far below overflow.
+const TOKENS_MAX: u64 = 100_000_000_000_000_000;
+
+/// One class of tokens with its own price.
+#[derive(Debug)]
+pub(super) struct Class {
+    /// Its name in JSON.
+    pub(super) key: &'static str,
+    /// Its name in a table.
+    pub(super) label: &'static str,
+    /// Whether it is input, which has token equivalents.
+    pub(super) is_input: bool,
+    pub(super) tokens: fn(&Usage) -> Tokens,
+    pub(super) cost: fn(&Cost) -> PicoUsd,
+    pub(super) price: fn(&Price) -> PicoUsd,
+}
+
+/// Every class in the order of the tables.
+pub(super) const CLASSES: [Class; 5] = [
+    Class {
+        key: "read",
+        label: "read",
+        is_input: true,
+        tokens: |usage| usage.read,
+        cost: |cost| cost.read,
+        price: |price| price.read,
+    },
+    Class {
+        key: "write_5m",
+        label: "write 5m",
+        is_input: true,
+        tokens: |usage| usage.write_5m,
+        cost: |cost| cost.write_5m,
+        price: |price| price.write_5m,
+    },
+    Class {
+        key: "write_1h",
+        label: "write 1h",
+        is_input: true,
+        tokens: |usage| usage.write_1h,
+        cost: |cost| cost.write_1h,
+        price: |price| price.write_1h,
+    },
+    Class {
+        key: "uncached",
+        label: "uncached",
+        is_input: true,
+        tokens: |usage| usage.uncached,
+        cost: |cost| cost.uncached,
+        price: |price| price.input,
+    },
+    Class {
+        key: "output",
+        label: "output",
+        is_input: false,
+        tokens: |usage| usage.output,
+        cost: |cost| cost.output,
+        price: |price| price.output,
+    },
+];
+
+/// One usage with its price.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) row: Row,
+    pub(super) usage: Usage,
+    pub(super) quote: Quote,
+    pub(super) cost: Cost,
+}
+
+impl Line {
+    /// Input in token equivalents; `None` where uncached input costs nothing.
+    pub(super) fn te(&self) -> Option<Ratio> {
+        Ratio::new(self.cost.input().0, self.quote.base.0)
+    }
+}
+
+/// All usages with their prices and what they come to.
+#[derive(Debug)]
+pub(super) struct Bill {
+    /// At least one.
+    pub(super) lines: Vec<Line>,
+    pub(super) usage: Usage,
+    pub(super) cost: Cost,
+    /// What was assumed about the usages, in words.
+    pub(super) assumed: Vec<String>,
+    /// What does not add up, in words, with its place.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Bill {
+    /// Prices every row at `rates`, or at the model that it names where there are none; writes of
+    /// unstated lifetime are taken as `ttl`, five minutes by default.
+    pub(super) fn of(
+        input: &Input,
+        rates: &RowRates<'_>,
+        ttl: Option<CacheTtl>,
+    ) -> Result<Bill, CliError> {
+        let mut bill = Bill {
+            lines: Vec::with_capacity(input.rows.len()),
+            usage: Usage::default(),
+            cost: Cost::default(),
+            assumed: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let mut unstated = Tokens::ZERO;
+        for row in &input.rows {
+            let usage = row.billed.with_assumed_writes(ttl.unwrap_or(CacheTtl::FiveMinutes));
+            let quote = rates.of(row)?.quote(&usage).map_err(|error| placed(error, &row.place))?;
+            let cost = cost(&usage, &quote.price);
+            if let WriteSplit::Assumed(tokens) = row.billed.split {
+                unstated += tokens;
+            }
+            let warnings = row.billed.warnings.iter();
+            bill.warnings.extend(warnings.map(|warning| at(&row.place, &warning.to_string())));
+            bill.usage = bill.usage + usage;
+            bill.cost = sum(&bill.cost, &cost);
+            if (bill.usage.input() + bill.usage.output).0 > TOKENS_MAX {
+                let most = grouped(i128::from(TOKENS_MAX));
+                let message = format!("the rows have more than {most} tokens together");
+                return Err(refusal(message, "price them in parts".to_owned()));
+            }
+            bill.lines.push(Line { row: row.clone(), usage, quote, cost });
+        }
+        bill.assumed.extend(unstated_lifetime(unstated, ttl));
+        bill.assumed.extend(rates.assumed());
+        if input.without_usage > 0 {
+            let count = input.without_usage;
+            bill.warnings.push(format!("rows without a usage, not priced: {count}"));
+        }
+        Ok(bill)
+    }
+
+    /// The quote that all lines share; `None` where they differ.
+    pub(super) fn one_quote(&self) -> Option<&Quote> {
+        let first = &self.lines.first()?.quote;
+        self.lines.iter().all(|line| line.quote == *first).then_some(first)
+    }
+
+    /// The price of a token equivalent that all lines share.
+    pub(super) fn base(&self) -> Option<PicoUsd> {
+        let first = self.lines.first()?.quote.base;
+        self.lines.iter().all(|line| line.quote.base == first).then_some(first)
+    }
+
+    /// `cost` in token equivalents; `None` where lines have different units or the unit is free.
+    pub(super) fn te(&self, cost: PicoUsd) -> Option<String> {
+        self.base().and_then(|base| Ratio::new(cost.0, base.0)).map(|te| te.to_decimal(2))
+    }
+
+    /// `cost` as a part of the total in percent; `None` where nothing costs anything.
+    pub(super) fn share(&self, cost: PicoUsd) -> Option<String> {
+        Ratio::new(cost.0 * 100, self.cost.total().0).map(|share| share.to_decimal(1))
+    }
+}
+
+/// Dollars rounded to the cent, halves away from zero.
+pub(super) fn to_the_cent(cost: PicoUsd) -> String {
+    Ratio { numerator: cost.0, denominator: 1_000_000_000_000 }.to_decimal(2)
+}
+
+fn sum(one: &Cost, other: &Cost) -> Cost {
+    Cost {
+        read: one.read + other.read,
+        write_5m: one.write_5m + other.write_5m,
+        write_1h: one.write_1h + other.write_1h,
+        uncached: one.uncached + other.uncached,
+        output: one.output + other.output,
+    }
+}
+
+fn unstated_lifetime(tokens: Tokens, ttl: Option<CacheTtl>) -> Option<String> {
+    (tokens > Tokens::ZERO).then(|| match ttl {
+        Some(ttl) => format!("{tokens} written tokens of unstated lifetime are {ttl}, by --ttl"),
+        None => format!(
+            "{tokens} written tokens of unstated lifetime are 5m; --ttl 1h takes them as 1h"
+        ),
+    })
+}
+
+/// The error with its row's place before the message.
+fn placed(error: CliError, place: &str) -> CliError {
+    match error {
+        CliError::Usage { message, help } => refusal(at(place, &message), help),
+        other => other,
+    }
+}
+
+/// Where the price of each row comes from.
+#[derive(Debug)]
+pub(super) enum RowRates<'a> {
+    /// One for all rows.
+    Same(&'a Rates),
+    /// The model that the row names, on a day.
+    Named(Option<jiff::civil::Date>),
+}
+
+impl RowRates<'_> {
+    fn of(&self, row: &Row) -> Result<Rates, CliError> {
+        match self {
+            RowRates::Same(rates) => Ok((*rates).clone()),
+            RowRates::Named(date) => match &row.model {
+                Some(name) => Listed::find(name, *date)
+                    .map(Rates::Listed)
+                    .map_err(|error| placed(error, &row.place)),
+                None => Err(refusal(
+                    at(&row.place, "no model and no price is given"),
+                    "name one with --model, or give prices with --input-price and --output-price"
+                        .to_owned(),
+                )),
+            },
+        }
+    }
+
+    fn assumed(&self) -> Vec<String> {
+        match self {
+            RowRates::Same(Rates::Typed(typed)) => typed.assumed.clone(),
+            RowRates::Same(Rates::Listed(_)) | RowRates::Named(_) => Vec::new(),
+        }
+    }
+}
+
+/// Says how many rows name another model than the one that prices them.
+pub(super) fn overridden(input: &Input, listed: &Listed) -> Option<String> {
+    let is_other = |name: &&str| {
+        **name != *listed.name
+            && Listed::find(name, None).map_or(true, |own| own.model.id != listed.model.id)
+    };
+    let others = input.rows.iter().filter_map(|row| row.model.as_deref()).filter(is_other);
+    let count = others.count();
+    (count > 0).then(|| {
+        format!(
+            "rows that name another model, priced for {} all the same: {count}",
+            listed.model.id
+        )
+    })
+}

@@ -1,0 +1,215 @@
+//! Where a usage comes from: words, a JSON text, a file or the standard input.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::numbers::parse_count;
+use crate::cli::error::CliError;
+use crate::provider::{BilledUsage, UsageStyle, read_usage};
+
+/// One usage to be priced.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// Where it stands, for messages: `rows.jsonl:3`; empty for what was typed.
+    pub(super) place: String,
+    /// Its number: the line of a file, the item of a list, or 1.
+    pub(super) number: usize,
+    /// The model that the row names.
+    pub(super) model: Option<String>,
+    /// What was billed.
+    pub(super) billed: BilledUsage,
+}
+
+/// Every usage of an input.
+#[derive(Debug, Default)]
+pub(super) struct Input {
+    /// Usages in their order.
+    pub(super) rows: Vec<Row>,
+    /// Rows whose `usage` is null: calls without an answer.
+    pub(super) without_usage: usize,
+}
+
+const HELP: &str = "a usage is a JSON object as a provider answers it, a file of it or of such \
+                    lines, `-`, or words such as input=3 write_5m=12304 output=550";
+
+/// Reads the words behind the verb.
+///
+/// # Errors
+/// Where they name no usage, or one that cannot be read, with its file and line.
+pub(super) fn read(words: &[String], style: Option<UsageStyle>) -> Result<Input, CliError> {
+    let is_word = |word: &String| word.contains('=') && !word.starts_with(['{', '[']);
+    if words.iter().all(is_word) && !(words.len() == 1 && Path::new(&words[0]).is_file()) {
+        return Reader { name: "", style }.words(words);
+    }
+    let [word] = words else {
+        let odd = words.iter().find(|word| !is_word(word)).map_or("", String::as_str);
+        let help = match odd.starts_with(['{', '[']) {
+            true => "put the JSON into quotes, so that the shell passes it as one word".to_owned(),
+            false => HELP.to_owned(),
+        };
+        return Err(usage(
+            format!("`{odd}` is no key=value word, and several words are given"),
+            help,
+        ));
+    };
+    let trimmed = word.trim_start();
+    if trimmed.starts_with(['{', '[']) {
+        return Reader { name: "", style }.document(word);
+    }
+    let name = if word == "-" { "stdin" } else { word.as_str() };
+    let bytes = bytes_of(word)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| usage(format!("{name} is not UTF-8 text"), HELP.to_owned()))?;
+    Reader { name, style }.document(&text)
+}
+
+fn bytes_of(word: &str) -> Result<Vec<u8>, CliError> {
+    let failed = |source| CliError::Io { action: "read", path: word.into(), source };
+    if word != "-" {
+        return match std::fs::read(word) {
+            // A name with a dot or a slash is meant as a file.
+            Err(error)
+                if error.kind() == std::io::ErrorKind::NotFound && !word.contains(['.', '/']) =>
+            {
+                Err(usage(format!("`{word}` is neither a file nor a usage"), HELP.to_owned()))
+            }
+            read => read.map_err(failed),
+        };
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+pub(super) fn usage(message: String, help: String) -> CliError {
+    CliError::Usage { message, help }
+}
+
+/// Reads one text.
+struct Reader<'a> {
+    /// The file's name; empty for what was typed.
+    name: &'a str,
+    style: Option<UsageStyle>,
+}
+
+impl Reader<'_> {
+    /// `key=value` words, which are the plain form.
+    fn words(&self, words: &[String]) -> Result<Input, CliError> {
+        if let Some(style) = self.style.filter(|style| *style != UsageStyle::Plain) {
+            return Err(usage(
+                format!("--style {style} is for JSON; key=value words are always plain"),
+                "leave --style out, or give the provider's object as JSON".to_owned(),
+            ));
+        }
+        let mut object = Map::new();
+        for word in words {
+            let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            let known = UsageStyle::Plain.keys();
+            let count = match parse_count(value) {
+                Ok(count) => count,
+                Err(fault) if known.contains(&key) => {
+                    let help = "counts are whole numbers, with k or M for thousands and millions";
+                    return Err(usage(format!("{key}={value}: {fault}"), help.to_owned()));
+                }
+                // The unknown key is the first thing to say.
+                Err(_) => crate::units::Tokens::ZERO,
+            };
+            if object.insert(key.to_owned(), Value::from(count.0)).is_some() {
+                return Err(usage(format!("`{key}` is given twice"), "give it once".to_owned()));
+            }
+        }
+        let billed = self.billed("", &Value::Object(object), Some(UsageStyle::Plain))?;
+        let row = Row { place: String::new(), number: 1, model: None, billed };
+        Ok(Input { rows: vec![row], without_usage: 0 })
+    }
+
+    /// One JSON value, or one a line.
+    fn document(&self, text: &str) -> Result<Input, CliError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.trim().is_empty() {
+            let name = if self.name.is_empty() { "the usage" } else { self.name };
+            return Err(usage(format!("{name} is empty"), HELP.to_owned()));
+        }
+        let mut input = Input::default();
+        match serde_json::from_str::<Value>(text) {
+            Ok(Value::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    let place = format!("{}[{index}]", self.name);
+                    self.row(place, index + 1, item, &mut input)?;
+                }
+            }
+            Ok(value) => self.row(self.name.to_owned(), 1, &value, &mut input)?,
+            Err(_) if is_lines(text) => self.lines(text, &mut input)?,
+            Err(error) => return Err(self.not_json(0, &error)),
+        }
+        if input.rows.is_empty() {
+            let name = if self.name.is_empty() { "the list" } else { self.name };
+            return Err(usage(format!("{name} holds no usage"), HELP.to_owned()));
+        }
+        Ok(input)
+    }
+
+    fn lines(&self, text: &str, input: &mut Input) -> Result<(), CliError> {
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let value = serde_json::from_str(line).map_err(|error| self.not_json(index, &error))?;
+            let name = if self.name.is_empty() { "line" } else { self.name };
+            self.row(format!("{name}:{}", index + 1), index + 1, &value, input)?;
+        }
+        Ok(())
+    }
+
+    /// A usage, or a row that has one as its member.
+    fn row(
+        &self,
+        place: String,
+        number: usize,
+        value: &Value,
+        input: &mut Input,
+    ) -> Result<(), CliError> {
+        let member = value.as_object().and_then(|object| object.get("usage"));
+        if member.is_some_and(Value::is_null) {
+            input.without_usage += 1;
+            return Ok(());
+        }
+        let billed = self.billed(&place, member.unwrap_or(value), self.style)?;
+        let model = member.and_then(|_| value.get("model")).and_then(Value::as_str);
+        input.rows.push(Row { place, number, model: model.map(str::to_owned), billed });
+        Ok(())
+    }
+
+    fn billed(
+        &self,
+        place: &str,
+        value: &Value,
+        style: Option<UsageStyle>,
+    ) -> Result<BilledUsage, CliError> {
+        read_usage(value, style).map_err(|error| {
+            usage(at(place, &format!("failed to read the usage: {error}")), HELP.to_owned())
+        })
+    }
+
+    /// A text that is no JSON, `lines` lines below the start of the file.
+    fn not_json(&self, lines: usize, error: &serde_json::Error) -> CliError {
+        let text = error.to_string();
+        let reason = text.split(" at line ").next().unwrap_or(&text);
+        let (line, column) = (lines + error.line(), error.column());
+        let name = if self.name.is_empty() { "the usage" } else { self.name };
+        usage(format!("{name}:{line}:{column}: not JSON: {reason}"), HELP.to_owned())
+    }
+}
+
+/// Whether a text that is no JSON as a whole is one value a line: a line that is not indented is an
+/// object by itself.
+fn is_lines(text: &str) -> bool {
+    text.trim().contains('\n')
+        && text.lines().any(|line| {
+            line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
+        })
+}
+
+/// A message with the place it is about.
+pub(super) fn at(place: &str, message: &str) -> String {
+    if place.is_empty() { message.to_owned() } else { format!("{place}: {message}") }
+}
