@@ -18,6 +18,7 @@ use forkcost::request::{
     ResultContent, Role, Tool,
 };
 use forkcost::units::{CacheTtl, Tokens};
+use rand_core::Rng;
 use serde_json::{Value, json};
 
 /// Calls in the dispatch, whatever the number of children: the shared part has one size in every
@@ -283,4 +284,48 @@ pub fn empty_cache() -> PromptCache {
         tool_positions: ToolPositions::Each,
         hash_billing_line: false,
     })
+}
+
+/// A timeline of agents that share eight system prompts: each request is one that was sent before
+/// with two more blocks, forty in the middle of its life; one in thirty begins an agent.
+pub fn timeline(requests: usize) -> String {
+    let mut random = rand_pcg::Pcg64::new(7, 11);
+    let mut below = |limit: u64| random.next_u64() % limit;
+    let mut agents: Vec<Vec<String>> = Vec::new();
+    let mut text = String::from("{\"forkcost_timeline\":1,\"model\":\"claude-opus-5\"}\n");
+    let mut fresh = 0;
+    for number in 0..requests {
+        if agents.len() < 50 || below(30) == 0 {
+            let system = below(8);
+            agents.push((0..10).map(|block| format!("s{system}.{block}")).collect());
+        }
+        if agents.len() > 400 {
+            agents.remove(0);
+        }
+        let chosen = below(agents.len() as u64) as usize;
+        let blocks = &mut agents[chosen];
+        if blocks.len() >= 70 {
+            blocks.truncate(10);
+        }
+        for _ in 0..2 {
+            blocks.push(format!("b{fresh}"));
+            fresh += 1;
+        }
+        let last = blocks.len() - 1;
+        let written: Vec<String> = blocks
+            .iter()
+            .enumerate()
+            .map(|(index, id)| {
+                let marker = if index == 9 || index == last { ",\"marker\":\"5m\"" } else { "" };
+                format!("{{\"id\":\"{id}\",\"tokens\":{}{marker}}}", 50 + 37 * id.len())
+            })
+            .collect();
+        let start = number / 5;
+        text.push_str(&format!(
+            "{{\"start_s\":{start},\"first_token_at_s\":{},\"blocks\":[{}]}}\n",
+            start + 2,
+            written.join(",")
+        ));
+    }
+    text
 }

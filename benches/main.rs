@@ -7,6 +7,7 @@ mod cache;
 mod construction;
 mod counting;
 mod fixtures;
+mod replay;
 mod shared_prefix;
 mod study;
 
@@ -28,6 +29,6 @@ criterion_group! {
     name = benches;
     // Plots would need a font of the machine; `target/criterion` has the figures.
     config = Criterion::default().without_plots();
-    targets = construction::bench, shared_prefix::bench, counting::bench, cache::bench, study::bench
+    targets = construction::bench, shared_prefix::bench, counting::bench, cache::bench, study::bench, replay::bench
 }
 criterion_main!(benches);

@@ -75,18 +75,36 @@ pub struct Verdict {
 }
 
 /// Everything that is remembered of the requests played so far.
-#[derive(Default)]
 pub struct Simulator {
     lanes: Vec<Lane>,
     by_name: HashMap<String, HashMap<String, usize>>,
     group: u64,
-    forget_above: Option<usize>,
+    /// Number of prefixes up to which nothing is forgotten, at least.
+    remembers: usize,
+    forgets_above: usize,
+}
+
+impl Default for Simulator {
+    fn default() -> Simulator {
+        Simulator::remembering(REMEMBERED_PREFIXES)
+    }
 }
 
 impl Simulator {
     /// A simulator that has played nothing.
     pub fn new() -> Simulator {
         Simulator::default()
+    }
+
+    /// A simulator that forgets nothing as long as it knows no more than `prefixes` prefixes.
+    pub fn remembering(prefixes: usize) -> Simulator {
+        Simulator {
+            lanes: Vec::new(),
+            by_name: HashMap::new(),
+            group: 0,
+            remembers: prefixes,
+            forgets_above: prefixes,
+        }
     }
 
     /// Plays requests that start at one moment, not earlier than any before them. Gives one verdict
@@ -152,14 +170,13 @@ impl Simulator {
     }
 
     fn forget(&mut self, now: SimTime) {
-        let limit = self.forget_above.unwrap_or(REMEMBERED_PREFIXES);
-        if self.remembered() <= limit {
+        if self.remembered() <= self.forgets_above {
             return;
         }
         let moment = now.plus_ms(-REMEMBERED_MS);
         self.lanes.iter_mut().for_each(|lane| lane.forget(moment));
         // What is left is needed; the next look is worth it when that has doubled.
-        self.forget_above = Some(REMEMBERED_PREFIXES.max(2 * self.remembered()));
+        self.forgets_above = self.remembers.max(2 * self.remembered());
     }
 }
 
@@ -268,5 +285,99 @@ impl Lane {
         self.seen.retain(|_, seen| moment <= seen.last);
         self.earlier.forget(moment);
         self.cache.iter_mut().for_each(|cache| cache.forget_expired(moment));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::{PositionKind, PromptCache};
+    use crate::provider::rules::documented_rules;
+    use crate::provider::{anthropic_facts, find_model};
+    use crate::units::CacheTtl;
+
+    struct One<'a> {
+        blocks: Vec<CacheBlock>,
+        rules: &'a CacheRules,
+        start: SimTime,
+    }
+
+    impl Together for One<'_> {
+        fn len(&self) -> usize {
+            1
+        }
+
+        fn arrival(&mut self, _index: usize) -> Arrival<'_> {
+            Arrival {
+                lane: ("", ""),
+                rules: Some(self.rules),
+                blocks: &self.blocks,
+                start: self.start,
+                readable_at: self.start,
+                siblings: None,
+            }
+        }
+    }
+
+    fn rules() -> CacheRules {
+        let facts = anthropic_facts();
+        let model = find_model(facts, "claude-opus-5").unwrap();
+        documented_rules(facts, model, facts.checked)
+    }
+
+    /// A prompt that every tenth request shares, and one of its own for each of the others.
+    fn blocks(number: u128) -> Vec<CacheBlock> {
+        let family = if number.is_multiple_of(10) { 0 } else { number };
+        let block = |index: u64| CacheBlock {
+            prefix_hash: (family << 64) | u128::from(index),
+            tokens_so_far: Tokens(1_000 * (index + 1)),
+            kind: PositionKind::Plain,
+            marker: (index == 9).then_some(CacheTtl::FiveMinutes),
+        };
+        (0..10).map(block).collect()
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_number_of_requests_and_no_read_changes() {
+        let rules = rules();
+        let (mut small, mut whole) = (Simulator::remembering(1_000), Simulator::new());
+        let mut most = 0;
+        for number in 0..20_000_u128 {
+            // Twenty seconds apart: two hours are 360 requests, 3,250 prefixes of ten blocks.
+            let start = SimTime(20_000 * number as i64);
+            let play = |simulator: &mut Simulator| {
+                let mut one = One { blocks: blocks(number), rules: &rules, start };
+                simulator.play(&mut one).remove(0)
+            };
+            let (few, all) = (play(&mut small), play(&mut whole));
+            assert_eq!(few.outcome.read, all.outcome.read, "request {number}");
+            let read = if number > 0 && number.is_multiple_of(10) { 10_000 } else { 0 };
+            assert_eq!(all.outcome.read, Tokens(read), "request {number}");
+            most = most.max(small.remembered());
+        }
+        assert!(most < 10_000, "{most} prefixes");
+        assert!(whole.remembered() > 170_000);
+        let entries = |simulator: &Simulator| {
+            let lanes = simulator.lanes.iter();
+            lanes.filter_map(|lane| lane.cache.as_ref()).map(PromptCache::len).sum::<usize>()
+        };
+        assert!(entries(&small) < 1_000 && entries(&whole) > 17_000);
+    }
+
+    #[test]
+    fn what_is_forgotten_is_never_what_can_be_read() {
+        let rules = rules();
+        let mut simulator = Simulator::remembering(0);
+        let hour = |number: u128, start_ms: i64| {
+            let mut blocks = blocks(number);
+            blocks[9].marker = Some(CacheTtl::OneHour);
+            One { blocks, rules: &rules, start: SimTime(start_ms) }
+        };
+        simulator.play(&mut hour(0, 0));
+        for minute in 1..60 {
+            simulator.play(&mut hour(1 + u128::from(minute as u32), minute * 60_000 - 1));
+        }
+        let late = simulator.play(&mut hour(0, 3_599_999)).remove(0);
+        assert_eq!((late.outcome.read, late.reason), (Tokens(10_000), Reason::Hit));
     }
 }

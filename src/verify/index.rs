@@ -17,7 +17,10 @@ macro_rules! published {
 
 /// Every published timeline, by name.
 const TIMELINES: &[(&str, &str)] = published![
+    "documented-bill",
+    "documented-lifetime",
     "documented-lookback",
+    "documented-runs",
     "eighteen-parallel-calls",
     "four-spawns",
     "four-turns",
