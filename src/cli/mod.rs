@@ -3,6 +3,7 @@
 pub mod build;
 pub mod completions;
 pub mod config;
+pub mod diff;
 pub mod error;
 pub mod exit_code;
 pub mod init;
@@ -48,6 +49,8 @@ pub enum Command {
     Run(run::Args),
     /// Write the request bodies that a scenario sends.
     Build(build::Args),
+    /// Say where a later request parts from an earlier one, and what that loses of the cache.
+    Diff(diff::Args),
     /// Write a commented scenario to start from.
     Init(init::Args),
     /// Print the JSON Schema of scenario files.
@@ -115,6 +118,7 @@ fn dispatch(command: Command, output: Output, config: &Config) -> Result<(), Cli
     match command {
         Command::Run(args) => run::run(&args, output, config),
         Command::Build(args) => build::run(&args, output),
+        Command::Diff(args) => diff::run(&args, output),
         Command::Init(args) => init::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
         Command::Completions(args) => completions::run(&args, output),
