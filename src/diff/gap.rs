@@ -307,7 +307,12 @@ impl Gap<'_> {
         else {
             return;
         };
-        let all = block_leaves(a, b);
+        let mut all = block_leaves(a, b);
+        if all.is_empty() && block.prompt_bytes != other.prompt_bytes {
+            // No member shows it, e.g. a string in place of a block without a text.
+            let (path_a, path_b) = (String::new(), String::new());
+            all.push(Leaf { path_a, path_b, a: Some(a), b: Some(b), shape: Shape::Value });
+        }
         let Some(leaf) = all.first() else { return };
         let (flavour, words) = leaf_words(leaf);
         let only_order = all.iter().all(|leaf| leaf.shape == Shape::KeyOrder);

@@ -1,6 +1,6 @@
 //! Tools, aligned by name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use super::align::rising;
@@ -32,13 +32,15 @@ struct Tools<'a> {
     b: Vec<Tool<'a>>,
     /// Places of the same tool in both lists, rising in A.
     common: Vec<(usize, usize)>,
+    /// Places in A of tools that are equal but for their name.
+    renamed: HashSet<usize>,
 }
 
 /// Every divergence of the tools.
 pub(super) fn compare(pair: Pair<'_>) -> Vec<Found> {
     let (a, b) = (tools(pair.a), tools(pair.b));
     let common = by_name(&a, &b);
-    let mut tools = Tools { pair, a, b, common };
+    let mut tools = Tools { pair, a, b, common, renamed: HashSet::new() };
     let mut found = tools.renamed();
     found.extend(tools.toggled());
     found.extend(tools.added());
@@ -46,7 +48,8 @@ pub(super) fn compare(pair: Pair<'_>) -> Vec<Found> {
     found.extend(tools.reordered());
     for &(i, j) in &tools.common {
         let (block_a, block_b) = (tools.a[i].index, tools.b[j].index);
-        if pair.a.blocks[block_a].prompt_bytes != pair.b.blocks[block_b].prompt_bytes {
+        let is_told = tools.renamed.contains(&i);
+        if !is_told && pair.a.blocks[block_a].prompt_bytes != pair.b.blocks[block_b].prompt_bytes {
             found.extend(tools.changed(i, j));
         }
     }
@@ -125,8 +128,8 @@ impl Tools<'_> {
             }
             let place = self.common.partition_point(|pair| pair.0 < i);
             self.common.insert(place, (i, j));
+            self.renamed.insert(i);
         }
-        // Names are told already, so they count as equal when definitions are compared.
         found
     }
 
@@ -240,7 +243,6 @@ impl Tools<'_> {
             let member = leaf.path_b.split('/').nth(1).unwrap_or_default().to_owned();
             members.entry(member).or_default().push(leaf);
         }
-        members.remove("name");
         let name = self.b[j].name();
         let one = |(member, leaves): (&String, &Vec<Leaf<'_>>)| {
             let leaf = leaves.first()?;

@@ -51,6 +51,8 @@ note  only the last block differs, as between the children of one fork: neither 
       end, and both read what their parent wrote; compare each with the parent
 ";
     assert_eq!(ran.stdout, expected);
+    // The page on this verb shows the same.
+    assert!(include_str!("../../docs/diff.md").contains(expected));
     assert_eq!(ran.stderr, "");
 }
 

@@ -246,5 +246,7 @@ fn every_kind_has_a_name_of_its_own_and_a_remedy() {
     assert_eq!(names.len(), super::super::Kind::ALL.len());
     for kind in super::super::Kind::ALL {
         assert!(!kind.remedy().is_empty(), "{kind:?}");
+        let row = format!("| `{}` |", kind.as_str());
+        assert!(include_str!("../../../docs/diff.md").contains(&row), "{row} is not in the docs");
     }
 }

@@ -1,9 +1,12 @@
 //! Laws over bodies drawn at random.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{of, of_bytes};
+use crate::tokens::{Tokenizer, TokenizerSpec};
 
 /// A text that is unlike every other one.
 fn text() -> impl Strategy<Value = String> {
@@ -183,17 +186,19 @@ proptest! {
     }
 }
 
+/// Counts are not looked at, so one tokenizer serves all cases.
+static TOKENIZER: LazyLock<Tokenizer> =
+    LazyLock::new(|| Tokenizer::new(TokenizerSpec::parse("o200k_base").unwrap()));
+
 /// Blocks that both prompts begin with, by the chained hashes of the measured prompt.
-fn equal_head(a: &Value, b: &Value) -> u64 {
+pub(super) fn equal_head(a: &Value, b: &Value) -> u64 {
     use crate::measure::tokenize;
     use crate::provider::RenderOptions;
     use crate::request::RequestBody;
-    use crate::tokens::{Tokenizer, TokenizerSpec};
     let hashes = |body: &Value| -> Vec<u128> {
         let body = RequestBody::captured(body.to_string().into_bytes());
         let rendered = crate::provider::ALL[0].render(&body, RenderOptions::default()).unwrap();
-        let spec = TokenizerSpec::parse("o200k_base").unwrap();
-        let prompt = tokenize(vec![rendered], &Tokenizer::new(spec)).remove(0);
+        let prompt = tokenize(vec![rendered], &TOKENIZER).remove(0);
         prompt.blocks().map(|(_, measure)| measure.prefix_hash).collect()
     };
     hashes(a).into_iter().zip(hashes(b)).take_while(|(x, y)| x == y).count() as u64

@@ -5,6 +5,7 @@ mod kinds;
 mod laws;
 mod parameters;
 mod verdicts;
+mod wild;
 
 use serde_json::{Value, json};
 
