@@ -261,7 +261,7 @@ fn notes(pair: Pair<'_>, found: &[Found], appended: usize) -> Vec<String> {
     }
     let (last_a, last_b) = (pair.a.blocks.len(), pair.b.blocks.len());
     let at_the_end = |one: &Found| {
-        one.segment == Section::Messages.as_str()
+        one.kind == Kind::MessageEdited
             && one.blocks_a == (last_a.saturating_sub(1)..last_a)
             && one.blocks_b == (last_b.saturating_sub(1)..last_b)
     };

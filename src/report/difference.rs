@@ -1,11 +1,11 @@
 //! A comparison of two requests as text: the verdict, then each divergence with what stands on
 //! either side, lined up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anstyle::{AnsiColor, Color, Style};
 
-use crate::diff::{BlockPlace, Diff, Divergence, Excerpt, Side};
+use crate::diff::{BlockPlace, Diff, Divergence, Excerpt, Kind, Side};
 use crate::provider::{Certainty, Survival};
 use crate::report::layout::wrap;
 use crate::units::grouped;
@@ -15,8 +15,9 @@ const DIM: Style = Style::new().dimmed();
 const RED: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Red)));
 const GREEN: Style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Green)));
 
-/// Most divergences that are shown whole.
+/// Most divergences that are shown whole, and of one kind.
 const SHOWN_MAX: usize = 20;
+const OF_KIND_MAX: usize = 5;
 
 /// Most columns of an input's name.
 const NAME_MAX: usize = 36;
@@ -33,14 +34,15 @@ pub fn diff_text(diff: &Diff, width: usize, styled: bool) -> String {
     sides(&mut page, diff);
     reach(&mut page, diff);
     let mut advised = BTreeSet::new();
-    let number_width = diff.divergences.len().min(SHOWN_MAX).to_string().len();
-    for (index, one) in diff.divergences.iter().take(SHOWN_MAX).enumerate() {
+    let (shown, hidden) = chosen(diff);
+    let number_width = shown.last().map_or(1, |(number, _)| number.to_string().len());
+    for (number, one) in shown {
         page.line("");
-        heading(&mut page, index + 1, number_width, one);
+        heading(&mut page, number, number_width, one);
         excerpts(&mut page, one);
         explanation(&mut page, diff, one, advised.insert(one.kind));
     }
-    rest(&mut page, diff);
+    rest(&mut page, &hidden);
     closing(&mut page, diff);
     page.out
 }
@@ -290,9 +292,25 @@ fn survivors(diff: &Diff, one: &Divergence) -> String {
     }
 }
 
+/// The divergences that are shown, with their numbers, and the others: many of one kind say no more
+/// than a few do.
+fn chosen(diff: &Diff) -> (Vec<(usize, &Divergence)>, Vec<&Divergence>) {
+    let (mut shown, mut hidden) = (Vec::new(), Vec::new());
+    let mut of_kind: BTreeMap<Kind, usize> = BTreeMap::new();
+    for (index, one) in diff.divergences.iter().enumerate() {
+        let count = of_kind.entry(one.kind).or_default();
+        *count += 1;
+        if *count <= OF_KIND_MAX && shown.len() < SHOWN_MAX {
+            shown.push((index + 1, one));
+        } else {
+            hidden.push(one);
+        }
+    }
+    (shown, hidden)
+}
+
 /// Divergences that are not shown, by kind.
-fn rest(page: &mut Page, diff: &Diff) {
-    let hidden = diff.divergences.get(SHOWN_MAX..).unwrap_or_default();
+fn rest(page: &mut Page, hidden: &[&Divergence]) {
     if hidden.is_empty() {
         return;
     }

@@ -57,6 +57,23 @@ note  only the last block differs, as between the children of one fork: neither 
 }
 
 #[test]
+fn many_divergences_of_one_kind_are_told_by_their_number() {
+    let body = |word: &str| {
+        let text = |n: usize| format!("{{\"type\":\"text\",\"text\":\"{word} {n}\"}}");
+        let blocks: Vec<String> = (0..30).map(text).collect();
+        format!("{{\"messages\":[{{\"role\":\"user\",\"content\":[{}]}}]}}", blocks.join(","))
+    };
+    let lab = Lab::new();
+    lab.write("a.json", body("old"));
+    lab.write("b.json", body("new"));
+    let ran = done(&lab, &["diff", "a.json", "b.json"]);
+    assert_eq!(ran.stdout.matches("cause ").count(), 5);
+    assert!(ran.stdout.contains("and 25 more (--json lists all): 25 message_edited"));
+    let json = done(&lab, &["diff", "--json", "a.json", "b.json"]).json();
+    assert_eq!(json["divergences"].as_array().unwrap().len(), 30);
+}
+
+#[test]
 fn growth_is_no_break() {
     let ran = done(&lab(), &["diff", "a.json", "grown.json", "--check"]);
     assert!(ran.stdout.starts_with("no break: B keeps all 2 blocks of A and appends 2\n"));

@@ -61,7 +61,7 @@ fn body() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
     fn the_shared_head_and_the_verdict_are_those_of_the_chained_hashes(a in body(), b in body()) {
