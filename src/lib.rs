@@ -18,7 +18,7 @@
 //! 2  request   tokens     cache
 //! 3  pricing   fork       measure
 //! 4  provider  record
-//! 5  scenario  simulate   analysis  trace
+//! 5  scenario  simulate   analysis  trace    diff
 //! 6  agent     replay
 //! 7  whatif    verify
 //! 8  report
@@ -29,6 +29,7 @@ pub mod agent;
 pub mod analysis;
 pub mod cache;
 pub mod cli;
+pub mod diff;
 pub mod fork;
 pub mod measure;
 pub mod pricing;

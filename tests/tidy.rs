@@ -204,7 +204,13 @@ const RESERVED: &[Reserved] = &[
     Reserved { words: &["tiktoken_rs::"], allowed: &["src/tokens/"] },
     Reserved {
         words: &["std::fs", "fs::read", "fs::write", "File::open", "File::create", "std::env"],
-        allowed: &["src/scenario/", "src/report/write.rs", "src/cli/", "src/main.rs"],
+        allowed: &[
+            "src/scenario/",
+            "src/trace/source.rs",
+            "src/report/write.rs",
+            "src/cli/",
+            "src/main.rs",
+        ],
     },
     Reserved {
         words: &["println!", "eprintln!", "print!(", "eprint!(", "io::stdout", "io::stderr"],

@@ -3,6 +3,7 @@
 pub mod build;
 pub mod completions;
 pub mod config;
+pub mod diff;
 pub mod error;
 pub mod exit_code;
 pub mod init;
@@ -58,6 +59,8 @@ pub enum Command {
     Verify(verify::Args),
     /// Price a usage, or show the price list: what a request costs, by class, to the cent.
     Price(Box<price::Args>),
+    /// Say where a later request parts from an earlier one, and what that loses of the cache.
+    Diff(diff::Args),
     /// Write a commented scenario to start from.
     Init(init::Args),
     /// Print the JSON Schema of scenario files.
@@ -128,6 +131,7 @@ fn dispatch(command: Command, output: Output, config: &Config) -> Result<(), Cli
         Command::Replay(args) => replay::run(&args, output),
         Command::Verify(args) => verify::run(&args, output),
         Command::Price(args) => price::run(&args, output),
+        Command::Diff(args) => diff::run(&args, output),
         Command::Init(args) => init::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
         Command::Completions(args) => completions::run(&args, output),

@@ -5,6 +5,7 @@ pub mod anthropic;
 pub mod billed;
 pub mod facts;
 pub mod import;
+pub mod keys;
 pub mod lookup;
 pub mod rules;
 
@@ -12,9 +13,11 @@ pub use billed::{BilledUsage, UsageError, UsageStyle, UsageWarning, WriteSplit, 
 pub use facts::{
     Facts, FactsError, ModelFacts, ThinkingInHistory, anthropic_facts, parse_usd_per_mtok,
 };
+pub use keys::{Certainty, Feature, KeyRule, Survival};
 pub use lookup::{UnknownModel, find_model};
 
-use crate::request::{RenderedBlock, RenderedPrompt, RequestBody, WireFormat};
+use crate::request::json::Node;
+use crate::request::{RenderedBlock, RenderedPrompt, RequestBody, Section, WireFormat};
 
 /// One provider.
 pub trait Provider: WireFormat + Sync + std::fmt::Debug {
@@ -66,6 +69,26 @@ pub trait Provider: WireFormat + Sync + std::fmt::Debug {
     /// Everything for which the provider would refuse the request, in order; empty where it would
     /// accept it.
     fn refusals(&self, body: &RequestBody) -> Vec<Refusal>;
+
+    /// What a difference in a parameter (a dotted path from the top of a body) or a feature loses;
+    /// `None` where it is no part of the cache key.
+    fn key_rule(&self, name: &str) -> Option<KeyRule>;
+
+    /// The value of a parameter, as JSON, that keys the cache like leaving it out.
+    fn key_default(&self, parameter: &str) -> Option<&'static str>;
+
+    /// The name that the provider's own diagnosis has for a difference inside a section.
+    fn section_reason(&self, section: Section) -> &'static str;
+
+    /// What keys the cache by being used in the messages of a body, each once, with its first
+    /// place.
+    fn features(&self, bytes: &[u8], body: &Node) -> Vec<Feature>;
+
+    /// The feature that a tool definition switches on by being there.
+    fn tool_feature(&self, bytes: &[u8], tool: &Node) -> Option<&'static str>;
+
+    /// Whether a tool definition stands outside the cached prefix.
+    fn is_outside_prefix(&self, bytes: &[u8], tool: &Node) -> bool;
 }
 
 /// How a prompt is rendered.

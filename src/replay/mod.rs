@@ -47,7 +47,8 @@ pub struct Options {
     pub timing: Timing,
 }
 
-/// What becomes of the times of a trace. Other times than the stated ones show what depends on them.
+/// What becomes of the times of a trace. Other times than the stated ones show what depends on
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timing {
     /// They hold.

@@ -8,6 +8,7 @@
 
 pub mod charts;
 pub mod csv;
+mod difference;
 mod error;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -23,6 +24,7 @@ pub mod terminal;
 pub mod verified;
 pub mod write;
 
+pub use difference::diff_text;
 pub use error::ReportError;
 pub use manifest::Manifest;
 pub use overview::{Reported, overview_csv, overview_markdown, overview_text};

@@ -114,15 +114,17 @@ const HEAD: &str = "\
 
 Made by `forkcost verify --markdown`; a test compares it. Every row is computed from a replay.
 
-A bill is *predictable* where the trace holds what a prediction needs; it is *exact* where the prediction equals it to the
-token, *unexplained* where it does not. Of recorded calls only the tokens read are predicted: what was written and what was
-left follow from them and from the whole, which is billed. A bill that cannot be predicted is *explained* by a reason with a
-name. In timelines the sums are published and the sizes behind them are derived, so a timeline proves that the rules can give
-the published bills, and which rules cannot; a recording proves more, because nothing in it is ours.
+A bill is *predictable* where the trace holds what a prediction needs; it is *exact* where the
+prediction equals it to the token, *unexplained* where it does not. Of recorded calls only the
+tokens read are predicted: what was written and what was left follow from them and from the whole,
+which is billed. A bill that cannot be predicted is *explained* by a reason with a name. In
+timelines the sums are published and the sizes behind them are derived, so a timeline proves that
+the rules can give the published bills, and which rules cannot; a recording proves more, because
+nothing in it is ours.
 
-What no recording here proves: that runs of tool blocks count as one position, when exactly an entry becomes readable, and
-that its lifetime counts from the start of a request. Those rest on documentation, on the timelines below and on the
-hand-worked ones in `tests/cache_timelines.rs`.
+What no recording here proves: that runs of tool blocks count as one position, when exactly an entry
+becomes readable, and that its lifetime counts from the start of a request. Those rest on
+documentation, on the timelines below and on the hand-worked ones in `tests/cache_timelines.rs`.
 ";
 
 fn line(out: &mut String, text: &str) {
@@ -158,7 +160,8 @@ fn row(name: &str, why: Explanation, bills: u64) -> String {
 
 fn assumptions(out: &mut String, replays: &[&Check]) {
     out.push_str(
-        "\n## Assumptions that mattered\n\nEach rule was changed, alone, and the bills that are then no longer predicted were\n\
+        "\n## Assumptions that mattered\n\n\
+         Each rule was changed, alone, and the bills that are then no longer predicted were\n\
          counted. *Readable at once*: every entry is readable from the start of the request that\n\
          writes it. *Next to nothing expires*: time runs a hundred times faster. What stands in\n\
          no row here is proved by none of these data.\n\n\

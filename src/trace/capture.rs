@@ -219,6 +219,10 @@ fn call(place: Place<'_>) -> Result<Option<Call>, TraceError> {
         .map_err(|error| at("usage", error.to_string(), "give the provider's own usage object"))?;
     let request = wire.request.get();
     let body = RequestBody::captured(request.as_bytes().to_vec());
+    if root.get("request").and_then(|body| body.get("messages")).is_none() {
+        let message = "a request body with `messages` expected".to_owned();
+        return Err(at("request", message, "give the body of the request as it was sent").into());
+    }
     let rendered = served.render_recorded(&body, RenderOptions::default());
     let rendered = rendered.map_err(|error| {
         at("request", error.to_string(), "give the body of the request as it was sent")

@@ -101,8 +101,8 @@ pub fn open(source: Source) -> Result<Trace, TraceError> {
     let keys: Vec<&str> = root.members().iter().map(|member| member.key.as_str()).take(8).collect();
     let found = if keys.is_empty() { "no object".to_owned() } else { keys.join(", ") };
     let message = format!("neither a timeline nor a recorded call (its keys: {found})");
-    let help = "a timeline's first line is {\"forkcost_timeline\": 1}; a recorded call has `request` \
-                and `usage`; see docs/replay.md";
+    let help = "a timeline's first line is {\"forkcost_timeline\": 1}; a recorded call has \
+                `request` and `usage`; see docs/replay.md";
     Err(place.whole(message, help).into())
 }
 

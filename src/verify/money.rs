@@ -84,7 +84,7 @@ pub fn check(row: &MoneyRow, answer: &Value) -> Check {
     }
 }
 
-/// How a claim compares: the answer rounded to its decimals is it or is not it, or lies on one side.
+/// How a claim compares: the answer rounded to its decimals is it or not, or lies on one side.
 #[derive(Clone, Copy)]
 enum Relation {
     Equal,

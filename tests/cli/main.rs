@@ -4,6 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod commands;
+mod diff;
 mod files;
 mod lab;
 mod mutations;

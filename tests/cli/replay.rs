@@ -8,9 +8,19 @@ const HEADER: &str = r#"{"forkcost_timeline":1,"model":"claude-opus-5"}"#;
 
 /// A writer, a reader, and a reader after six minutes.
 const REQUESTS: [&str; 3] = [
-    r#"{"start_s":0,"first_token_at_s":2,"request":"writer","blocks":[{"id":"a","tokens":4000,"marker":"5m"}],"output_tokens":10}"#,
-    r#"{"start_s":60,"first_token_at_s":62,"request":"reader","blocks":[{"id":"a","tokens":4000,"marker":"5m"}],"observed":{"read":4000,"write_5m":0,"write_1h":0,"uncached":0}}"#,
-    r#"{"start_s":420,"first_token_at_s":422,"request":"late","blocks":[{"id":"a","tokens":4000,"marker":"5m"}],"observed":{"read":4000}}"#,
+    concat!(
+        r#"{"start_s":0,"first_token_at_s":2,"request":"writer","output_tokens":10,"#,
+        r#""blocks":[{"id":"a","tokens":4000,"marker":"5m"}]}"#,
+    ),
+    concat!(
+        r#"{"start_s":60,"first_token_at_s":62,"request":"reader","#,
+        r#""blocks":[{"id":"a","tokens":4000,"marker":"5m"}],"#,
+        r#""observed":{"read":4000,"write_5m":0,"write_1h":0,"uncached":0}}"#,
+    ),
+    concat!(
+        r#"{"start_s":420,"first_token_at_s":422,"request":"late","#,
+        r#""blocks":[{"id":"a","tokens":4000,"marker":"5m"}],"observed":{"read":4000}}"#,
+    ),
 ];
 
 fn timeline(requests: &[&str]) -> String {
@@ -155,110 +165,87 @@ fn rows_as_csv_are_those_of_the_json() {
     }
 }
 
-/// Each line, the text at which the message points, and words of the message.
-const BAD: [(&str, &str, &[&str]); 22] = [
+/// What stands behind the two times of a request, the text at which the message points, and words of
+/// it.
+const BAD: [(&str, &str, &[&str]); 12] = [
     (
-        r#"{"start_s":0,"first_token_at_s":2,"blocks":[{"id":"a","tokens":-5}]}"#,
-        r#"-5}"#,
-        &["/blocks/0/tokens", "-5", "whole number"],
+        r#""blocks":[{"id":"a","tokens":-5}]"#,
+        "-5}",
+        &["/blocks/0/tokens", "found -5", "a whole number of tokens from 0"],
     ),
+    (r#""blocks":[{"id":"a","tokens":1.5}]"#, "1.5}", &["found 1.5"]),
+    (r#""blocks":[{"id":"a","tokens":99999999999999999999}]"#, "99999", &["1000000000000"]),
     (
-        r#"{"start_s":0,"first_token_at_s":2,"blocks":[{"id":"a","tokens":1.5}]}"#,
-        r#"1.5}"#,
-        &["1.5"],
+        r#""blocks":[{"id":"a","tokens":1,"kind":"txt"}]"#,
+        r#""txt""#,
+        &["/blocks/0/kind", "did you mean `text`", "tool_result"],
     ),
+    (r#""blocks":[{"id":"a","tokens":1,"marker":"10m"}]"#, r#""10m""#, &["5m, 1h"]),
+    (r#""block":[]"#, r#""block""#, &["unknown key `block`", "did you mean `blocks`"]),
+    (r#""blocks":{}"#, "{}}", &["an array of blocks"]),
+    (r#""blocks":[7]"#, "7]", &["an object expected"]),
+    (r#""blocks":[{"id":7,"tokens":1}]"#, r#"7,"tokens"#, &["stands for the block"]),
+    (r#""blocks":[],"params":[7]"#, "[7]", &["/params", "an object"]),
+    (r#""blocks":[],"observed":{"reads":1}"#, r#""reads""#, &["did you mean `read`"]),
     (
-        r#"{"start_s":0,"first_token_at_s":2,"blocks":[{"id":"a","tokens":99999999999999999999}]}"#,
-        r#"99999"#,
-        &["1000000000000"],
+        r#""blocks":[{"id":"a","tokens":1,"marker":"5m"},{"id":"b","tokens":1,"marker":"1h"}]"#,
+        r#""1h""#,
+        &["a 1h marker behind a 5m marker"],
     ),
+];
+
+/// Whole lines that are no requests.
+const BAD_LINES: [(&str, &str, &[&str]); 9] = [
     (
         r#"{"start_s":5,"first_token_at_s":2,"blocks":[]}"#,
         r#"2,"blocks"#,
         &["/first_token_at_s", "earlier than `start_s`"],
     ),
-    (
-        r#"{"start_s":0,"first_token_at_s":2,"blocks":[{"id":"a","tokens":1,"kind":"txt"}]}"#,
-        r#""txt""#,
-        &["/blocks/0/kind", "\"txt\"", "did you mean `text`", "tool_result"],
-    ),
-    (
-        r#"{"start_s":0,"first_token_at_s":2,"blocks":[{"id":"a","tokens":1,"marker":"10m"}]}"#,
-        r#""10m""#,
-        &["5m, 1h"],
-    ),
-    (
-        r#"{"start_s":0,"first_token_at_s":2,"block":[]}"#,
-        r#""block""#,
-        &["unknown key `block`", "did you mean `blocks`"],
-    ),
-    (r#"{"start_s":0,"blocks":[]}"#, r#"{"start_s""#, &["`first_token_at_s` is missing"]),
+    (r#"{"start_s":0,"blocks":[]}"#, r#"{"start_s"#, &["`first_token_at_s` is missing"]),
     (r#"{"start_s":"0","first_token_at_s":2,"blocks":[]}"#, r#""0""#, &["a number of seconds"]),
-    (
-        r#"{"start_s":1e300,"first_token_at_s":1e301,"blocks":[]}"#,
-        r#"1e300"#,
-        &["a number of seconds"],
-    ),
-    (r#"{"start_s":0,"first_token_at_s":2,"blocks":{}}"#, r#"{}}"#, &["an array of blocks"]),
-    (r#"{"start_s":0,"first_token_at_s":2,"blocks":[7]}"#, r#"7]"#, &["an object expected"]),
-    (
-        r#"{"start_s":0,"first_token_at_s":2,"blocks":[{"id":7,"tokens":1}]}"#,
-        r#"7,"tokens"#,
-        &["stands for the block"],
-    ),
-    (
-        r#"{"start_s":0,"first_token_at_s":2,"blocks":[],"params":[]}"#,
-        r#"[]}"#,
-        &["/params", "an object"],
-    ),
-    (
-        r#"{"start_s":0,"first_token_at_s":2,"blocks":[],"observed":{"reads":1}}"#,
-        r#""reads""#,
-        &["did you mean `read`"],
-    ),
+    (r#"{"start_s":1e300,"first_token_at_s":1e301,"blocks":[]}"#, "1e300", &["-1e12 to 1e12"]),
     (
         r#"{"start_s":0,"start_s":1,"first_token_at_s":2,"blocks":[]}"#,
         r#""start_s":1"#,
         &["stands twice"],
     ),
-    (
-        r#"{"start_s":0,"first_token_at_s":2,"model":"claude-opus-55","blocks":[]}"#,
-        r#""#,
-        &["claude-opus-55", "claude-opus-5"],
-    ),
-    (
-        r#"{"start_s":0,"first_token_at_s":2,"blocks":[{"id":"a","tokens":1,"marker":"5m"},{"id":"b","tokens":1,"marker":"1h"}]}"#,
-        r#""1h""#,
-        &["1h marker behind a 5m marker"],
-    ),
-    (r#"[1]"#, r#"[1]"#, &["an object expected"]),
-    (r#"{"start_s":0,"#, r#""#, &["not JSON"]),
-    (
-        "{\"start_s\":0,\"first_token_at_s\":2,\"blocks\":[{\"id\":\"\u{0}\",\"tokens\":1}]}",
-        r#""#,
-        &["not JSON"],
-    ),
-    (r#"nonsense"#, r#"nonsense"#, &["not JSON"]),
+    ("[1]", "[1]", &["an object expected"]),
+    (r#"{"start_s":0,"#, "", &["not JSON"]),
+    ("{\"start_s\":\"\u{0}\"}", "", &["not JSON"]),
+    ("nonsense", "nonsense", &["not JSON"]),
 ];
+
+#[track_caller]
+fn refused(lab: &Lab, line: &str, at: &str, words: &[&str]) {
+    lab.write("t.jsonl", timeline(&[line]));
+    let column = line.find(at).unwrap() + 1;
+    let place =
+        if at.is_empty() { "t.jsonl:2:".to_owned() } else { format!("t.jsonl:2:{column}:") };
+    let ran = lab.run(&["replay", "t.jsonl", "--json"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{line}: {}", ran.stderr);
+    for word in words.iter().copied().chain([place.as_str()]) {
+        assert!(ran.stderr.contains(word), "{line}: {word} not in {}", ran.stderr);
+    }
+}
 
 #[test]
 fn bad_requests_are_named_with_place_value_and_remedy() {
     let lab = Lab::new();
-    for (line, at, words) in BAD {
-        let column = line.find(at).unwrap() + 1;
-        let place = match at {
-            "" => "2".to_owned(),
-            _ => format!("t.jsonl:2:{column}: "),
-        };
-        lab.write("t.jsonl", timeline(&[line]));
-        let ran = lab.run(&["replay", "t.jsonl", "--json"]);
-        assert_eq!(ran.code, Some(2), "{line}: {}", ran.stderr);
-        assert_eq!(ran.stdout, "", "{line}");
-        assert!(ran.stderr.contains(&place), "{line}: {place} not in {}", ran.stderr);
-        for word in words {
-            assert!(ran.stderr.contains(word), "{line}: {word} not in {}", ran.stderr);
-        }
+    for (rest, at, words) in BAD {
+        let line = format!(r#"{{"start_s":0,"first_token_at_s":2,{rest}}}"#);
+        refused(&lab, &line, at, words);
     }
+    for (line, at, words) in BAD_LINES {
+        refused(&lab, line, at, words);
+    }
+}
+
+#[test]
+fn an_unknown_model_is_named_with_its_line_and_the_nearest() {
+    let lab = Lab::new();
+    let line = r#"{"start_s":0,"first_token_at_s":2,"model":"claude-opus-55","blocks":[]}"#;
+    lab.write("t.jsonl", timeline(&[line]));
+    lab.refuses(&["replay", "t.jsonl"], 2, &["line 2", "claude-opus-55", "claude-opus-5-5"]);
 }
 
 #[test]
@@ -298,30 +285,27 @@ fn more_markers_than_the_provider_takes_are_refused() {
 #[test]
 fn files_that_are_no_trace_say_what_is_expected() {
     let lab = Lab::new();
+    let head = |rest: &str| format!("{{\"forkcost_timeline\":1,{rest}}}\n");
+    let call = |request: &str, rest: &str| format!("{{\"request\":{request},\"usage\":{rest}}}\n");
+    let used = "{\"input_tokens\":1}";
+    let opus = "\"model\":\"claude-opus-5\"";
+    let request = "{\"start_s\":0,\"first_token_at_s\":0,\"blocks\":[]}\n";
+    let rule = head("\"rules\":{\"lookback\":0}") + request;
     for (text, words) in [
-        ("", "the file is empty"),
-        ("{\"a\":1}\n", "neither a timeline nor a recorded call (its keys: a)"),
-        ("{\"forkcost_timeline\":2}\n", "version 1"),
-        ("{\"forkcost_timeline\":1,\"modle\":\"x\"}\n", "did you mean `model`"),
-        ("{\"forkcost_timeline\":1,\"rules\":{\"lookbak\":1}}\n", "did you mean `lookback`"),
-        (
-            "{\"forkcost_timeline\":1,\"rules\":{\"lookback\":0}}\n{\"start_s\":0,\"first_token_at_s\":0,\"blocks\":[]}\n",
-            "from 1 to 1000",
-        ),
-        ("{\"forkcost_timeline\":1,\"date\":\"soon\"}\n", "2026-07-24"),
-        ("{\"request\":{},\"usage\":3}\n", "usage"),
-        (
-            "{\"request\":[],\"usage\":{\"input_tokens\":1},\"model\":\"claude-opus-5\"}\n",
-            "request",
-        ),
-        ("{\"request\":{\"messages\":[]},\"usage\":{\"input_tokens\":1}}\n", "no model"),
-        ("{\"request\":{},\"usage\":{\"input_tokens\":1},\"provider\":\"openai\"}\n", "`openai`"),
-        (
-            "{\"request\":{},\"usage\":{\"input_tokens\":-1},\"model\":\"claude-opus-5\"}\n",
-            "input_tokens",
-        ),
+        (String::new(), "the file is empty"),
+        ("{\"a\":1}\n".to_owned(), "neither a timeline nor a recorded call (its keys: a)"),
+        ("{\"forkcost_timeline\":2}\n".to_owned(), "version 1"),
+        (head("\"modle\":\"x\""), "did you mean `model`"),
+        (head("\"rules\":{\"lookbak\":1}"), "did you mean `lookback`"),
+        (rule, "from 1 to 1000"),
+        (head("\"date\":\"soon\""), "2026-07-24"),
+        (call("{}", "3"), "usage"),
+        (call("[]", &format!("{used},{opus}")), "request"),
+        (call("{\"messages\":[]}", used), "no model"),
+        (call("{}", &format!("{used},\"provider\":\"openai\"")), "`openai`"),
+        (call("{}", &format!("{{\"input_tokens\":-1}},{opus}")), "input_tokens"),
     ] {
-        lab.write("t.jsonl", text);
+        lab.write("t.jsonl", &text);
         let ran = lab.run(&["replay", "t.jsonl"]);
         assert_eq!(ran.code, Some(2), "{text}: {}{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.contains(words), "{text}: {words} not in {}", ran.stderr);

@@ -2,17 +2,18 @@
 
 pub mod canonical;
 mod converse;
+pub mod keys;
 pub mod render;
 pub mod splice;
 pub mod validate;
 pub mod wire;
 
-use super::{Facts, Provider, Refusal, RenderOptions};
-use crate::request::json::{self, JsonError};
+use super::{Facts, Feature, KeyRule, Provider, Refusal, RenderOptions};
+use crate::request::json::{self, JsonError, Node};
 use crate::request::marker::MessageShape;
 use crate::request::{
     Base, BuildToken, Draft, EncodedFamily, Message, PromptShape, RenderedBlock, RenderedPrompt,
-    RequestBody, WireFormat,
+    RequestBody, Section, WireFormat,
 };
 use crate::units::CacheTtl;
 
@@ -92,5 +93,28 @@ impl Provider for Anthropic {
 
     fn refusals(&self, body: &RequestBody) -> Vec<Refusal> {
         validate::refusals(&body.to_vec())
+    }
+    fn key_rule(&self, name: &str) -> Option<KeyRule> {
+        keys::key_rule(name)
+    }
+
+    fn key_default(&self, parameter: &str) -> Option<&'static str> {
+        keys::key_default(parameter)
+    }
+
+    fn section_reason(&self, section: Section) -> &'static str {
+        keys::section_reason(section)
+    }
+
+    fn features(&self, bytes: &[u8], body: &Node) -> Vec<Feature> {
+        keys::features(bytes, body)
+    }
+
+    fn tool_feature(&self, bytes: &[u8], tool: &Node) -> Option<&'static str> {
+        keys::tool_feature(bytes, tool)
+    }
+
+    fn is_outside_prefix(&self, bytes: &[u8], tool: &Node) -> bool {
+        keys::is_outside_prefix(bytes, tool)
     }
 }

@@ -18,7 +18,7 @@ pub const IMAGE_TOKENS_ASSUMED: u64 = 1_600;
 
 /// Top-level members that are no part of the cache key: the prompt itself, what only shapes the
 /// answer, and the marker.
-const NOT_IN_KEY: [&str; 11] = [
+pub(super) const NOT_IN_KEY: [&str; 11] = [
     "tools",
     "system",
     "messages",

@@ -1,10 +1,10 @@
 //! What is wrong with a line that is not understood: slower than reading it, and exact.
 
-use super::super::mistake::{Mistake, Place};
-use super::super::{TIME_MS_MAX, time_of_seconds};
 use super::wire::{BLOCK_KEYS, KINDS, OBSERVED_KEYS, REQUEST_KEYS, TTLS};
 use super::{MARKERS_MAX, TOKENS_MAX};
 use crate::request::json::{Node, Value, parse};
+use crate::trace::mistake::{Mistake, Place};
+use crate::trace::{TIME_MS_MAX, time_of_seconds};
 
 /// What is wrong with a request.
 pub(super) fn request(place: Place<'_>) -> Mistake {

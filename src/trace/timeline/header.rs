@@ -2,10 +2,10 @@
 
 use jiff::civil::Date;
 
-use super::super::mistake::{Mistake, Place};
 use super::explain::Look;
 use crate::provider::rules::{RULE_NAMES, RuleValue};
 use crate::request::json::{Node, Value, parse};
+use crate::trace::mistake::{Mistake, Place};
 
 /// The version of the format that this program writes and reads.
 pub(super) const VERSION: u64 = 1;
