@@ -5,7 +5,13 @@
 //! test), `FORKCOST_SEED` the first seed. A law that fails prints the seed and the smallest
 //! timeline that it could find, as JSON lines for `forkcost replay`.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
 
 mod generator;
 mod laws;
@@ -36,8 +42,11 @@ const HAPPENS: [(&str, u64); 13] = [
     ("expired to the millisecond", 300),
 ];
 
+/// Says of a timeline whether a law holds.
+type Check = fn(&Case<'_>) -> Law;
+
 /// Held by every timeline, beside the reference.
-const LAWS: [(&str, fn(&Case<'_>) -> Law); 5] = [
+const LAWS: [(&str, Check); 5] = [
     ("INV-1", laws::inv_1_every_token_is_billed_once),
     ("INV-3", laws::inv_3_reads_lie_between_none_and_perfect),
     ("INV-9", laws::inv_9_nothing_is_read_early_or_late),
@@ -90,7 +99,7 @@ fn the_reference_agrees_and_the_laws_hold_4() {
 }
 
 /// Holds another law for a tenth of the timelines.
-fn also_holds(law: fn(&Case<'_>) -> Law) {
+fn also_holds(law: Check) {
     hold(0..cases().div_ceil(10), |timeline, seed| law(&Case::of(timeline, seed)?));
 }
 
