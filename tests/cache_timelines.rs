@@ -6,6 +6,8 @@ use forkcost::cache::{
     CacheBlock, CacheOutcome, CacheRequest, CacheRules, Missed, PositionCount, PositionKind,
     PromptCache, ToolPositions,
 };
+use forkcost::replay::{Options, Played, Sink, replay};
+use forkcost::trace::{self, Source};
 use forkcost::units::{CacheTtl, SimTime, Tokens};
 
 fn rules() -> CacheRules {
@@ -295,4 +297,116 @@ fn time_never_runs_backwards() {
     let mut cache = Timeline::new(rules());
     cache.send(10, &blocks("a", 1_000, &[]));
     cache.send(9, &blocks("a", 1_000, &[]));
+}
+
+/// Requests of a timeline as text, with the rules given; what each read, and why no more.
+fn replayed(rules: &str, requests: &[String]) -> Vec<(u64, String)> {
+    struct Rows(Vec<(u64, String)>);
+    impl Sink for Rows {
+        fn row(&mut self, played: &Played) -> std::io::Result<()> {
+            self.0.push((played.record.read, played.record.reason.clone()));
+            Ok(())
+        }
+        fn restart(&mut self) -> std::io::Result<()> {
+            self.0.clear();
+            Ok(())
+        }
+    }
+    let header =
+        format!(r#"{{"forkcost_timeline":1,"model":"claude-opus-5","rules":{{{rules}}}}}"#);
+    let text = format!("{header}\n{}\n", requests.join("\n"));
+    let trace = trace::open(Source::of_bytes("worked", text.into_bytes())).unwrap();
+    let options = Options { model: None, date: None, rules: Vec::new(), strict: true };
+    let mut rows = Rows(Vec::new());
+    replay(&trace, &options, &mut rows).unwrap();
+    rows.0
+}
+
+/// A request whose response begins a second after its start. Blocks are `id:tokens` or
+/// `id:tokens:marker`.
+fn sent(start_s: u32, blocks: &str) -> String {
+    let block = |word: &str| {
+        let parts: Vec<&str> = word.split(':').collect();
+        let marker = parts.get(2).map_or(String::new(), |ttl| format!(r#","marker":"{ttl}""#));
+        format!(r#"{{"id":"{}","tokens":{}{marker}}}"#, parts[0], parts[1])
+    };
+    let blocks = blocks.split(' ').map(block).collect::<Vec<_>>().join(",");
+    let first = start_s + 1;
+    format!(r#"{{"start_s":{start_s},"first_token_at_s":{first},"blocks":[{blocks}]}}"#)
+}
+
+/// The reason of the last request.
+fn last_reason(rules: &str, requests: &[String]) -> String {
+    replayed(rules, requests).pop().unwrap().1
+}
+
+#[test]
+fn blocks_without_tokens_leave_nothing_to_save() {
+    // The shared end is behind `z`, the read ends before it: both are at 800 tokens.
+    let rows = replayed("", &[sent(0, "a:800:5m z:0"), sent(2, "a:800 z:0:5m")]);
+    assert_eq!(rows[1], (800, "hit".to_owned()));
+    assert_eq!(last_reason("", &[sent(0, "z:0:5m"), sent(2, "z:0:5m")]), "first_of_prefix");
+}
+
+#[test]
+fn a_readable_entry_without_a_marker_behind_it_comes_before_a_short_prefix() {
+    // Its only marker is below the minimum; but the entry at `b` would be read from a marker there.
+    let reader = sent(2, "a:100:5m b:900");
+    assert_eq!(last_reason("", &[sent(0, "a:100 b:900:5m"), reader.clone()]), "no_marker");
+    // Where nothing was written behind it, the short prefix is the reason.
+    assert_eq!(last_reason("", &[sent(0, "a:100 b:900"), reader]), "below_minimum");
+}
+
+#[test]
+fn with_two_entries_at_one_place_the_first_cause_of_either_holds() {
+    let (rules, late) = (r#""ttl_in_key":true"#, sent(400, "a:900:5m"));
+    // At 400 s the 5-minute entry is over; that of an hour is alive and no marker looks for it.
+    let both = [sent(0, "a:900:5m"), sent(1, "a:900:1h"), late.clone()];
+    assert_eq!(last_reason(rules, &both), "no_marker");
+    assert_eq!(last_reason(rules, &[sent(0, "a:900:5m"), late]), "expired");
+}
+
+#[test]
+fn what_is_left_at_the_same_moment_is_not_yet_readable_whoever_is_sent_first() {
+    let rules = r#""write_below_hit":true"#;
+    let writer = sent(0, "a:900 b:900 c:900:5m");
+    let looks = sent(9, "a:900 b:900 x:900:5m");
+    // Reads up to `c` and leaves an entry at `b`, unbilled.
+    let leaves = sent(9, "a:900 b:900:5m c:900:5m");
+    let first = replayed(rules, &[writer.clone(), looks.clone(), leaves.clone()]);
+    assert_eq!(first[1], (0, "not_yet_readable".to_owned()));
+    assert_eq!(first[2], (2_700, "hit".to_owned()));
+    let second = replayed(rules, &[writer, leaves, looks]);
+    assert_eq!((&second[1], &second[2]), (&first[2], &first[1]));
+}
+
+#[test]
+fn a_marker_of_an_hour_extends_no_entry_that_has_the_hour() {
+    let rules = CacheRules { longer_ttl_extends: true, refresh_earlier: false, ..rules() };
+    let mut cache = Timeline::new(rules);
+    cache.send(0, &blocks("abc", 1_000, &[(0, H1), (2, H1)]));
+    // Reads at `c` and restarts that entry alone.
+    let again = cache.send(3_000, &blocks("abc", 1_000, &[(0, H1), (2, H1)]));
+    assert_eq!(classes(&again), [3_000, 0, 0, 0]);
+    // The entry at `a` ended at 3,600 s.
+    let late = cache.send(3_600, &blocks("ax", 1_000, &[(1, M5)]));
+    assert_eq!((classes(&late), late.missed), ([0, 2_000, 0, 0], vec![(0, Missed::Expired)]));
+}
+
+/// Why "an equal earlier request never makes another read less" is no law: only uncached input is
+/// bounded so (`tests/timeline_laws`). Here the copy lets the second request read farther, so it no
+/// longer writes where the third looks.
+#[test]
+fn an_equal_earlier_request_can_cost_another_request_its_read() {
+    let copied = blocks("abc", 1_000, &[(2, M5)]);
+    let second = blocks("abc", 1_000, &[(1, M5), (2, M5)]);
+    let third = blocks("abx", 1_000, &[(1, M5)]);
+    let mut without = Timeline::new(rules());
+    without.send(10, &second);
+    assert_eq!(classes(&without.send(20, &third)), [2_000, 0, 0, 1_000]);
+    let mut with = Timeline::new(rules());
+    with.send(0, &copied);
+    assert_eq!(classes(&with.send(10, &second)), [3_000, 0, 0, 0]);
+    assert_eq!(classes(&with.send(20, &third)), [0, 2_000, 0, 1_000]);
+    assert_eq!(classes(&with.send(30, &copied)), [3_000, 0, 0, 0]);
 }

@@ -3,6 +3,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
+#[path = "common/replayed.rs"]
+mod replayed;
 
 use forkcost::agent::{Play, Variant, play, prepare};
 use forkcost::measure::first_difference;
@@ -172,6 +174,12 @@ proptest! {
         let mut other = scenario;
         other.seed += 1;
         prop_assert_ne!(played(&other).0.parent.to_vec(), first.parent.to_vec());
+    }
+
+    #[test]
+    fn inv_6_a_run_equals_the_replay_of_its_timeline(scenario in scenario()) {
+        let same = replayed::run_equals_replay(&scenario, &studied(&scenario));
+        prop_assert!(same.is_ok(), "{}", same.unwrap_err());
     }
 
     #[test]

@@ -5,6 +5,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/replayed.rs"]
+mod replayed;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -66,7 +69,7 @@ fn trials(root: &Path, file: &Path) -> Vec<Trial> {
     let scenario = loaded.map_err(|error| error.to_string());
     let case = Arc::new(Case { scenario, study: OnceLock::new() });
     let name = file.strip_prefix(root).unwrap().with_extension("").display().to_string();
-    let (same, again) = (Arc::clone(&case), Arc::clone(&case));
+    let (same, again, written) = (Arc::clone(&case), Arc::clone(&case), Arc::clone(&case));
     let path = file.to_owned();
     vec![
         Trial::test(format!("expect::{name}"), move || meets_its_expectations(&case))
@@ -75,6 +78,10 @@ fn trials(root: &Path, file: &Path) -> Vec<Trial> {
             .with_ignored_flag(ignored),
         Trial::test(format!("changes::{name}"), move || keeps_its_promises(&path, again.study()?))
             .with_ignored_flag(ignored),
+        Trial::test(format!("replay::{name}"), move || {
+            Ok(replayed::run_equals_replay(written.scenario()?, written.study()?)?)
+        })
+        .with_ignored_flag(ignored),
     ]
 }
 

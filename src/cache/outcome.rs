@@ -18,11 +18,14 @@ pub struct CacheOutcome {
     pub read_block: Option<usize>,
     /// Blocks at whose end an entry was written, with its lifetime.
     pub written: Vec<(usize, CacheTtl)>,
+    /// Blocks within what was read at whose end an entry was left, unbilled.
+    pub left: Vec<usize>,
     /// Number of markers whose prefix reaches the minimum.
     pub markers_effective: usize,
     /// Blocks with a marker whose prefix is below the minimum.
     pub below_minimum: Vec<usize>,
-    /// Entries behind the end of the read that could not be read, by block, in prompt order.
+    /// Entries behind the end of the read that could not be read, by block, in prompt order. A
+    /// block has two where lifetimes are in the key and there is an entry of each.
     pub missed: Vec<(usize, Missed)>,
 }
 

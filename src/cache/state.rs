@@ -176,9 +176,7 @@ impl PromptCache {
                     };
                     entry.missed(request.start, markers.iter().any(looks))
                 });
-            if let Some(state) = states.min() {
-                missed.push((index, state));
-            }
+            missed.extend(states.map(|state| (index, state)));
         }
         missed
     }
@@ -199,19 +197,17 @@ impl PromptCache {
             if self.rules.longer_ttl_extends && *ttl == CacheTtl::OneHour {
                 self.extend_to_an_hour(&request, *block);
             }
-            if self.rules.write_below_hit {
-                self.insert(&request, *block, *ttl);
-            }
         }
     }
 
+    /// An entry that has the hour already is none that a longer marker extends.
     fn extend_to_an_hour(&mut self, request: &CacheRequest<'_>, block: usize) {
         let key = self.key(&request.blocks[block], CacheTtl::OneHour);
         let now = request.start;
-        let until = now.plus_ms(CacheTtl::OneHour.as_millis());
-        if let Some(entry) = self.entries.get_mut(&key).filter(|entry| entry.is_alive(now)) {
+        let readable = self.entries.get_mut(&key).filter(|entry| entry.is_alive(now));
+        if let Some(entry) = readable.filter(|entry| entry.ttl < CacheTtl::OneHour) {
             entry.ttl = CacheTtl::OneHour;
-            entry.expires_at = entry.expires_at.max(until);
+            entry.expires_at = now.plus_ms(CacheTtl::OneHour.as_millis());
         }
     }
 
@@ -234,6 +230,9 @@ impl PromptCache {
             if hit.is_none_or(|hit| *block > hit) {
                 self.insert(&request, *block, *ttl);
                 outcome.written.push((*block, *ttl));
+            } else if self.rules.write_below_hit {
+                self.insert(&request, *block, *ttl);
+                outcome.left.push(*block);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::cache::{CacheBlock, CacheOutcome, Missed, PrefixMap};
 use crate::record::Reason;
-use crate::units::SimTime;
+use crate::units::{SimTime, Tokens};
 
 /// What requests did at a prefix without leaving something to read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Marks {
 impl Marks {
     /// Takes note of what one request did.
     pub(super) fn note(&mut self, blocks: &[CacheBlock], outcome: &CacheOutcome, start: SimTime) {
-        for (block, _) in &outcome.written {
+        for block in outcome.written.iter().map(|(block, _)| block).chain(&outcome.left) {
             self.at_end(blocks, *block, start, |traces| traces.writers += 1);
         }
         for block in &outcome.below_minimum {
@@ -67,11 +67,8 @@ impl Marks {
     }
 }
 
-/// The reason of a request, once all requests of its moment are through.
-///
-/// Of the places behind its read at which something was written, or marked in vain, the farthest
-/// decides: it would have saved the most. Where several causes meet at that place the first in the
-/// order of [`Reason`] holds.
+/// The reason of a request, once all requests of its moment are through. Ends are compared by
+/// tokens: blocks without any leave nothing to save.
 pub(super) fn reason_of(
     blocks: &[CacheBlock],
     outcome: &CacheOutcome,
@@ -79,45 +76,56 @@ pub(super) fn reason_of(
     moment: &Marks,
     earlier: &Marks,
 ) -> Reason {
-    if shared_end == 0 {
+    let shared = shared_end.checked_sub(1).map_or(Tokens::ZERO, |last| blocks[last].tokens_so_far);
+    if shared == Tokens::ZERO {
         return Reason::FirstOfPrefix;
     }
-    let read = outcome.read_block.map_or(0, |block| block + 1);
-    if read >= shared_end {
+    if outcome.read >= shared {
         return Reason::Hit;
     }
-    if outcome.markers_effective == 0 {
-        let in_vain = !outcome.below_minimum.is_empty();
-        return if in_vain { Reason::BelowMinimum } else { Reason::NoMarker };
+    if outcome.markers_effective == 0 && outcome.below_minimum.is_empty() {
+        return Reason::NoMarker;
     }
-    let behind = read..shared_end;
+    match deciding_cause(blocks, outcome, shared_end, moment, earlier) {
+        Some(Reason::NoMarker) => Reason::NoMarker,
+        Some(_) | None if outcome.markers_effective == 0 => Reason::BelowMinimum,
+        Some(cause) => cause,
+        None => Reason::NoEntryAtBoundary,
+    }
+}
+
+/// Of the places behind the read at which something was written, or marked in vain, the farthest
+/// decides: it would have saved the most. Where several causes meet at that place the first in the
+/// order of [`Reason`] holds.
+fn deciding_cause(
+    blocks: &[CacheBlock],
+    outcome: &CacheOutcome,
+    shared_end: usize,
+    moment: &Marks,
+    earlier: &Marks,
+) -> Option<Reason> {
+    let behind = outcome.read_block.map_or(0, |block| block + 1)..shared_end;
     let missed = outcome.missed.iter().map(|(block, _)| *block);
     let places: BTreeSet<usize> = missed
         .filter(|block| behind.contains(block))
         .chain(moment.ends(behind.clone()))
         .chain(earlier.ends(behind.clone()))
         .collect();
-    for block in places.into_iter().rev() {
+    places.into_iter().rev().find_map(|block| {
         let hash = blocks[block].prefix_hash;
         let (here, before) = (moment.at(hash), earlier.at(hash));
         let wrote = outcome.written.iter().any(|(written, _)| *written == block);
         let tried = outcome.below_minimum.contains(&block);
         let in_vain = here.below_minimum + before.below_minimum > u32::from(tried);
         let sibling = here.writers > u32::from(wrote);
-        let missed = outcome.missed.iter().find(|(at, _)| *at == block).map(|(_, why)| *why);
-        let causes = [
-            in_vain.then_some(Reason::BelowMinimum),
-            sibling.then_some(Reason::NotYetReadable),
-            missed.map(|why| match why {
+        let missed =
+            outcome.missed.iter().filter(|(at, _)| *at == block).map(|(_, why)| match why {
                 Missed::NotYetReadable => Reason::NotYetReadable,
                 Missed::Expired => Reason::Expired,
                 Missed::OutOfReach => Reason::LookbackExceeded,
                 Missed::NotLookedFor => Reason::NoMarker,
-            }),
-        ];
-        if let Some(reason) = causes.into_iter().flatten().min() {
-            return reason;
-        }
-    }
-    Reason::NoEntryAtBoundary
+            });
+        let tried = in_vain.then_some(Reason::BelowMinimum);
+        tried.into_iter().chain(sibling.then_some(Reason::NotYetReadable)).chain(missed).min()
+    })
 }
