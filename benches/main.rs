@@ -29,6 +29,7 @@ criterion_group! {
     name = benches;
     // Plots would need a font of the machine; `target/criterion` has the figures.
     config = Criterion::default().without_plots();
-    targets = construction::bench, shared_prefix::bench, counting::bench, cache::bench, study::bench, replay::bench
+    targets = construction::bench, shared_prefix::bench, counting::bench, cache::bench,
+        study::bench, replay::bench
 }
 criterion_main!(benches);

@@ -316,7 +316,7 @@ fn replayed(rules: &str, requests: &[String]) -> Vec<(u64, String)> {
         format!(r#"{{"forkcost_timeline":1,"model":"claude-opus-5","rules":{{{rules}}}}}"#);
     let text = format!("{header}\n{}\n", requests.join("\n"));
     let trace = trace::open(Source::of_bytes("worked", text.into_bytes())).unwrap();
-    let options = Options { model: None, date: None, rules: Vec::new(), strict: true };
+    let options = Options { strict: true, ..Options::default() };
     let mut rows = Rows(Vec::new());
     replay(&trace, &options, &mut rows).unwrap();
     rows.0

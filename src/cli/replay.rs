@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
     let outcome = replay::replay(&trace, &options, &mut rows)?;
     rows.progress.finish();
     if let (Some(path), Some(csv)) = (&args.csv, &mut rows.csv) {
-        csv.to_file(path)?;
+        csv.persist(path)?;
     }
     let source = args.file.display().to_string();
     match &mut rows.json {

@@ -204,7 +204,7 @@ impl Job<'_> {
         let failed = |source| CliError::Io { action: "write", path: path.clone(), source };
         let mut spool = Spool::new().map_err(failed)?;
         timeline::write(&mut spool, &header, events, prompts).map_err(failed)?;
-        spool.to_file(path)
+        spool.persist(path)
     }
 
     fn report(&self, scenario: &Scenario, studied: &Study) -> Result<Report, CliError> {

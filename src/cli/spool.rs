@@ -26,17 +26,28 @@ impl Spool {
     }
 
     /// Puts it in place of `path`: all or nothing, as every file that is written.
-    pub(super) fn to_file(&mut self, path: &Path) -> Result<(), CliError> {
+    pub(super) fn persist(&mut self, path: &Path) -> Result<(), CliError> {
         let failed = |source| CliError::Io { action: "write", path: path.to_owned(), source };
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             Some(_) | None => Path::new("."),
         };
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        self.copy_to(&mut file).map_err(failed)?;
-        interrupt::uninterrupted(|| file.persist(path)).map_err(|error| failed(error.error))?;
-        Ok(())
+        // An interruption in between would leave the temporary file behind.
+        interrupt::uninterrupted(|| {
+            let mut file = temporary().tempfile_in(folder)?;
+            self.copy_to(&mut file)?;
+            file.persist(path).map_err(|error| error.error).map(drop)
+        })
+        .map_err(failed)
     }
+}
+
+/// Temporary files that may become results: readable as any other file that is written.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
 }
 
 impl Write for Spool {

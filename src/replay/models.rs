@@ -35,12 +35,15 @@ impl Known {
     }
 }
 
+/// Name, platform and day.
+type Named = (Arc<str>, Arc<str>, Option<Date>);
+
 /// Models by the name, platform and day with which a trace names them.
 pub(super) struct Models<'a> {
     pub(super) options: &'a Options,
     /// Rules that the trace itself states.
     stated: &'a [(String, RuleValue)],
-    known: HashMap<(Arc<str>, Arc<str>, Option<Date>), Arc<Known>>,
+    known: HashMap<Named, Arc<Known>>,
     /// Requests that are priced on another day than their own, because no price of it is known.
     pub(super) on_another_day: u64,
 }

@@ -193,12 +193,13 @@ fn platform_default() -> &'static str {
 /// `None` for a call without usage.
 fn call(place: Place<'_>) -> Result<Option<Call>, TraceError> {
     let root = parse(place.bytes).map_err(|error| place.syntax(&error))?;
-    let wire: WireCall<'_> = serde_json::from_slice(place.bytes).map_err(|error| Mistake {
-        column: error.column(),
-        ..place.whole(
+    let wire: WireCall<'_> = serde_json::from_slice(place.bytes).map_err(|error| {
+        let mut mistake = place.whole(
             format!("not a recorded call: {error}"),
             "`request` is the body as an object, `usage` what was billed, times are seconds",
-        )
+        );
+        mistake.column = error.column();
+        mistake
     })?;
     if wire.usage.is_null() {
         return Ok(None);
@@ -377,5 +378,5 @@ fn out_of_order(name: &str, calls: &[Call]) -> Option<Box<Mistake>> {
     let place = Place { name, line: pair[1].line, bytes: b"", ended: true };
     let message = format!("sent before the call of line {}", pair[0].line);
     let help = "sort the calls by the time at which they were sent, or leave out --strict";
-    Some(Box::new(place.whole(message, help)))
+    Some(place.whole(message, help))
 }

@@ -31,9 +31,9 @@ impl TraceError {
     }
 }
 
-impl From<Mistake> for TraceError {
-    fn from(mistake: Mistake) -> TraceError {
-        TraceError::Mistake(Box::new(mistake))
+impl From<Box<Mistake>> for TraceError {
+    fn from(mistake: Box<Mistake>) -> TraceError {
+        TraceError::Mistake(mistake)
     }
 }
 
@@ -92,8 +92,12 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// A mistake that is the whole line.
-    pub(super) fn whole(&self, message: impl Into<String>, help: impl Into<String>) -> Mistake {
-        Mistake {
+    pub(super) fn whole(
+        &self,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Box<Mistake> {
+        Box::new(Mistake {
             name: self.name.to_owned(),
             line: self.line,
             column: 0,
@@ -101,7 +105,7 @@ impl Place<'_> {
             value: String::new(),
             message: message.into(),
             help: help.into(),
-        }
+        })
     }
 
     /// A mistake at a value of the line.
@@ -110,7 +114,7 @@ impl Place<'_> {
         node: &Node,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) -> Mistake {
+    ) -> Box<Mistake> {
         let offset = node.span.start;
         let text = String::from_utf8_lossy(node.raw(self.bytes));
         let mut value: String = text.chars().take(VALUE_CHARS_MAX).collect();
@@ -120,11 +124,11 @@ impl Place<'_> {
         let root = parse(self.bytes).ok();
         let key = root.map_or(String::new(), |root| pointer_at(self.bytes, &root, offset));
         let column = JsonError::at(self.bytes, offset, "").column;
-        Mistake { column, key, value, ..self.whole(message, help) }
+        Box::new(Mistake { column, key, value, ..*self.whole(message, help) })
     }
 
     /// The line is not JSON.
-    pub(super) fn syntax(&self, error: &JsonError) -> Mistake {
+    pub(super) fn syntax(&self, error: &JsonError) -> Box<Mistake> {
         let cut = !self.ended && error.offset >= self.bytes.len();
         let (message, help) = if cut {
             (
@@ -134,6 +138,6 @@ impl Place<'_> {
         } else {
             (format!("not JSON: {}", error.message), "one JSON object a line is expected")
         };
-        Mistake { column: error.column, ..self.whole(message, help) }
+        Box::new(Mistake { column: error.column, ..*self.whole(message, help) })
     }
 }

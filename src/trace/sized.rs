@@ -26,7 +26,7 @@ pub(super) fn sizes(call: &Call, learnt: &Learnt) -> (Vec<Tokens>, Vec<usize>) {
     let mut start = 0;
     let last = call.blocks.len().checked_sub(1).map(|last| (last, total));
     for (end, size) in known.iter().copied().chain(last) {
-        if end + 1 <= tokens.len() {
+        if end < tokens.len() {
             continue;
         }
         let weights: Vec<u64> =

@@ -165,8 +165,8 @@ fn rows_as_csv_are_those_of_the_json() {
     }
 }
 
-/// What stands behind the two times of a request, the text at which the message points, and words of
-/// it.
+/// What stands behind the two times of a request, the text at which the message points, and words
+/// of it.
 const BAD: [(&str, &str, &[&str]); 12] = [
     (
         r#""blocks":[{"id":"a","tokens":-5}]"#,

@@ -31,12 +31,13 @@ fn replayed(scenario: &Scenario, played: &Measured) -> Result<Vec<RunRecord>, St
         date: Some(scenario.date),
         tokenizer: Some(scenario.tokenizer.to_string()),
         rules: rules::stated(&scenario.rules),
+        comment: None,
     };
     let mut bytes = Vec::new();
     timeline::write(&mut bytes, &header, &played.events, &played.prompts)
         .map_err(|error| error.to_string())?;
     let trace = trace::open(Source::of_bytes("run", bytes)).map_err(|error| error.to_string())?;
-    let options = Options { model: None, date: None, rules: Vec::new(), strict: true };
+    let options = Options { strict: true, ..Options::default() };
     let mut rows = Rows(Vec::new());
     replay(&trace, &options, &mut rows).map_err(|error| error.to_string())?;
     Ok(rows.0)

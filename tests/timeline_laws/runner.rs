@@ -70,7 +70,7 @@ pub(crate) fn play(timeline: &Timeline) -> Result<Replayed, String> {
 /// Plays the text of a timeline.
 pub(crate) fn play_text(text: String, strict: bool) -> Result<Replayed, ReplayError> {
     let trace = trace::open(Source::of_bytes("random", text.into_bytes()))?;
-    let options = Options { model: None, date: None, rules: Vec::new(), strict };
+    let options = Options { strict, ..Options::default() };
     let mut rows = Rows(Vec::new());
     let outcome = replay::replay(&trace, &options, &mut rows)?;
     Ok(Replayed { rows: rows.0, sums: outcome.sums })

@@ -7,14 +7,14 @@ use crate::trace::mistake::{Mistake, Place};
 use crate::trace::{TIME_MS_MAX, time_of_seconds};
 
 /// What is wrong with a request.
-pub(super) fn request(place: Place<'_>) -> Mistake {
+pub(super) fn request(place: Place<'_>) -> Box<Mistake> {
     let root = match parse(place.bytes) {
         Ok(root) => root,
         Err(error) => return place.syntax(&error),
     };
     let found = Look { place }.request(&root);
     let unknown = || place.whole("not understood as a request", "see docs/replay.md");
-    found.err().map_or_else(unknown, |mistake| *mistake)
+    found.err().unwrap_or_else(unknown)
 }
 
 /// A mistake at a key of a request that is otherwise understood.
@@ -23,7 +23,7 @@ pub(super) fn at_key(
     key: &str,
     message: impl Into<String>,
     help: impl Into<String>,
-) -> Mistake {
+) -> Box<Mistake> {
     match parse(place.bytes).ok().as_ref().and_then(|root| root.get(key)) {
         Some(node) => place.at(node, message, help),
         None => place.whole(message, help),
@@ -31,7 +31,7 @@ pub(super) fn at_key(
 }
 
 /// A block whose id had another size in another line.
-pub(super) fn two_sizes(place: Place<'_>, index: usize, other: u64) -> Mistake {
+pub(super) fn two_sizes(place: Place<'_>, index: usize, other: u64) -> Box<Mistake> {
     let root = parse(place.bytes).ok();
     let block = root.as_ref().and_then(|root| root.get("blocks")?.items().get(index));
     let id = block.and_then(|block| block.get("id")?.text(place.bytes)).unwrap_or_default();
@@ -106,7 +106,7 @@ impl Look<'_> {
     }
 
     fn wrong(&self, node: &Node, message: &str, help: &str) -> Found {
-        Err(Box::new(self.place.at(node, message, help)))
+        Err(self.place.at(node, message, help))
     }
 
     /// An object with none but the known keys, each once; any keys where none are named.
@@ -132,7 +132,7 @@ impl Look<'_> {
     fn required<'n>(&self, node: &'n Node, key: &str) -> Result<&'n Node, Box<Mistake>> {
         node.get(key).ok_or_else(|| {
             let help = "see docs/replay.md for the keys of a timeline";
-            Box::new(self.place.at(node, format!("`{key}` is missing"), help))
+            self.place.at(node, format!("`{key}` is missing"), help)
         })
     }
 
@@ -154,7 +154,7 @@ impl Look<'_> {
             Some(seconds) if time_of_seconds(seconds).is_some() => Ok(seconds),
             Some(_) | None => {
                 let help = format!("seconds from -{0:e} to {0:e}, e.g. -40.5", TIME_MS_MAX / 1e3);
-                Err(Box::new(self.place.at(node, "a number of seconds expected", help)))
+                Err(self.place.at(node, "a number of seconds expected", help))
             }
         }
     }

@@ -30,10 +30,10 @@ const KEYS: [&str; 6] = ["forkcost_timeline", "model", "date", "tokenizer", "rul
 
 impl Header {
     /// Reads a header. Whether a rule may have its value is judged where rules are applied.
-    pub(super) fn read(place: Place<'_>) -> Result<Header, Mistake> {
+    pub(super) fn read(place: Place<'_>) -> Result<Header, Box<Mistake>> {
         let root = parse(place.bytes).map_err(|error| place.syntax(&error))?;
         let look = Look { place };
-        look.object(&root, &KEYS).map_err(|mistake| *mistake)?;
+        look.object(&root, &KEYS)?;
         let version = root.get("forkcost_timeline").unwrap_or(&root);
         if version.raw(place.bytes) != VERSION.to_string().as_bytes() {
             let message = format!("version {VERSION} of the format expected");
@@ -41,7 +41,7 @@ impl Header {
         }
         for key in ["model", "date", "tokenizer", "comment"] {
             let text = |node: &Node| look.text(node, "a string");
-            look.optional(&root, key, text).map_err(|mistake| *mistake)?;
+            look.optional(&root, key, text)?;
         }
         let text = |key: &str| root.get(key).and_then(|node| node.text(place.bytes));
         let date = match (text("date"), root.get("date")) {
@@ -51,8 +51,7 @@ impl Header {
             ),
             (Some(_) | None, _) => None,
         };
-        look.optional(&root, "rules", |node| look.object(node, RULE_NAMES))
-            .map_err(|mistake| *mistake)?;
+        look.optional(&root, "rules", |node| look.object(node, RULE_NAMES))?;
         let mut rules = Vec::new();
         for member in root.get("rules").map_or(&[][..], Node::members) {
             rules.push((member.key.clone(), rule_value(place, &member.node)?));
@@ -62,7 +61,7 @@ impl Header {
     }
 }
 
-fn rule_value(place: Place<'_>, node: &Node) -> Result<RuleValue, Mistake> {
+fn rule_value(place: Place<'_>, node: &Node) -> Result<RuleValue, Box<Mistake>> {
     let raw = std::str::from_utf8(node.raw(place.bytes)).unwrap_or_default();
     match (&node.value, raw) {
         (Value::String, _) => Ok(RuleValue::Text(node.text(place.bytes).unwrap_or_default())),

@@ -153,7 +153,7 @@ impl Requests<'_> {
             let message = format!("starts before the request of line {above}");
             let help = "sort the requests by `start_s`, or leave out --strict";
             let mistake = explain::at_key(place, "start_s", message, help);
-            return Err(TraceError::OutOfOrder(Box::new(mistake)));
+            return Err(TraceError::OutOfOrder(mistake));
         }
         self.latest = Some((traced.event.start, line.number));
         Ok(Some(traced))
@@ -180,7 +180,7 @@ struct Known {
 }
 
 impl Reader {
-    fn request(&mut self, place: Place<'_>, header: &Header) -> Result<Traced, Mistake> {
+    fn request(&mut self, place: Place<'_>, header: &Header) -> Result<Traced, Box<Mistake>> {
         let wire: WireRequest<'_> =
             serde_json::from_slice(place.bytes).map_err(|_| explain::request(place))?;
         let start = time_of_seconds(wire.start_s).ok_or_else(|| explain::request(place))?;
