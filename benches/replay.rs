@@ -76,7 +76,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     });
     group.bench_function(BenchmarkId::new("read as values", REQUESTS), |bencher| {
         bencher.iter(|| {
-            let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line));
+            let lines = text.lines().map(serde_json::from_str::<serde_json::Value>);
             lines.map(|line| line.unwrap()["blocks"].as_array().map_or(0, Vec::len)).sum::<usize>()
         });
     });
