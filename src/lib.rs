@@ -18,7 +18,7 @@
 //! 2  request   tokens     cache
 //! 3  pricing   fork       measure
 //! 4  provider  record
-//! 5  scenario  simulate   analysis  trace    diff
+//! 5  scenario  simulate   analysis  trace    diff    quote
 //! 6  agent     replay
 //! 7  whatif    verify
 //! 8  report
@@ -34,6 +34,7 @@ pub mod fork;
 pub mod measure;
 pub mod pricing;
 pub mod provider;
+pub mod quote;
 pub mod record;
 pub mod replay;
 pub mod report;

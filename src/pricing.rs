@@ -73,6 +73,12 @@ impl PriceTable {
             .max_by_key(|entry| entry.above_tokens)
     }
 
+    /// The entry of [`PriceTable::at`] beside the price of one token equivalent; `None` where the
+    /// day has not both.
+    pub fn with_base(&self, date: Date, input: Tokens) -> Option<(&PriceEntry, PicoUsd)> {
+        self.at(date, input).zip(self.base(date))
+    }
+
     /// The price of one token equivalent on `date`: uncached input of the shortest prompts.
     pub fn base(&self, date: Date) -> Option<PicoUsd> {
         self.at(date, Tokens::ZERO).map(|entry| entry.price.input)
@@ -80,7 +86,8 @@ impl PriceTable {
 }
 
 impl PriceEntry {
-    fn holds_on(&self, date: Date) -> bool {
+    /// Whether it holds on `date`, for prompts of its length.
+    pub fn holds_on(&self, date: Date) -> bool {
         self.from <= date && self.to.is_none_or(|to| date < to)
     }
 }

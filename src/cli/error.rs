@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::exit_code;
+use crate::quote::QuoteError;
 use crate::replay::ReplayError;
 use crate::report::ReportError;
 use crate::scenario::{self, LoadError, Scenario};
@@ -126,6 +127,12 @@ impl CliError {
             CliError::Usage { message, help } => Some(format!("error: {message}\n  help: {help}")),
             other => Some(with_sources(other)),
         }
+    }
+}
+
+impl From<QuoteError> for CliError {
+    fn from(error: QuoteError) -> CliError {
+        CliError::Usage { message: error.to_string(), help: error.help().to_owned() }
     }
 }
 

@@ -1,26 +1,19 @@
 //! `forkcost price`: what a usage costs, and the price list.
 
-mod bill;
-mod compare;
-mod input;
-mod json;
-mod list;
-mod numbers;
-mod rates;
-mod text;
+use std::io::Read;
+use std::path::Path;
 
 use jiff::civil::Date;
-use serde_json::Value;
 
 use super::error::CliError;
 use super::output::Output;
-use super::{Cli, Command};
 use crate::provider::UsageStyle;
+use crate::quote::numbers;
+use crate::quote::{
+    self, Bill, Compared, Factor, GivenPrices, Input, Listed, Rates, RowRates, Typed,
+};
+use crate::report::priced;
 use crate::units::{CacheTtl, PicoUsd, Tokens};
-use bill::{Bill, RowRates};
-use compare::Compared;
-use numbers::Factor;
-use rates::{Listed, Rates, Typed};
 
 /// Arguments of `price`.
 #[derive(Debug, clap::Args)]
@@ -69,7 +62,7 @@ pub struct Args {
     /// How many times dearer a request past --tier-above is.
     #[arg(long, value_name = "N", value_parser = numbers::parse_factor)]
     #[arg(allow_negative_numbers = true)]
-    pub(crate) tier_factor: Option<Factor>,
+    pub tier_factor: Option<Factor>,
     /// Lifetime of writes for which the usage states none: 5m (the default) or 1h.
     #[arg(long, value_name = "TTL", value_parser = numbers::parse_ttl)]
     pub ttl: Option<CacheTtl>,
@@ -109,37 +102,22 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
     output.result(answer.to_text(output.width()).as_bytes())
 }
 
-/// What `forkcost price` prints with `--json` for these words behind the verb.
-///
-/// # Errors
-/// Where the command would refuse them.
-pub fn to_json(words: &[String]) -> Result<Value, CliError> {
-    let verb = ["forkcost", "price"].into_iter();
-    let parsed =
-        <Cli as clap::Parser>::try_parse_from(verb.chain(words.iter().map(String::as_str)));
-    let help = || "`forkcost help price` lists the flags".to_owned();
-    match parsed.map_err(|error| input::usage(error.to_string(), help()))?.command {
-        Command::Price(args) => Ok(answer(&args)?.to_json()),
-        other => Err(input::usage(format!("{other:?} is no usage"), help())),
-    }
-}
-
 impl Answer {
-    fn to_json(&self) -> Value {
+    fn to_json(&self) -> serde_json::Value {
         match self {
-            Answer::Bill(bill) => json::bill(bill),
-            Answer::Comparison(compared) => json::comparison(compared),
-            Answer::List(models) => list::to_json(models),
-            Answer::History(listed) => list::history_to_json(listed),
+            Answer::Bill(bill) => priced::bill_json(bill),
+            Answer::Comparison(compared) => priced::comparison_json(compared),
+            Answer::List(models) => priced::list_json(models),
+            Answer::History(listed) => priced::history_json(listed),
         }
     }
 
     fn to_text(&self, width: usize) -> String {
         match self {
-            Answer::Bill(bill) => text::bill(bill, width),
-            Answer::Comparison(compared) => text::comparison(compared, width),
-            Answer::List(models) => list::text(models, width),
-            Answer::History(listed) => list::history(listed, width),
+            Answer::Bill(bill) => priced::bill_text(bill, width),
+            Answer::Comparison(compared) => priced::comparison_text(compared, width),
+            Answer::List(models) => priced::list_text(models, width),
+            Answer::History(listed) => priced::history_text(listed, width),
         }
     }
 }
@@ -149,21 +127,83 @@ fn answer(args: &Args) -> Result<Answer, CliError> {
     if args.usage.is_empty() {
         return match &args.model {
             Some(model) => Ok(Answer::History(Listed::find(model, args.date)?)),
-            None => Ok(Answer::List(list::all(args.date))),
+            None => Ok(Answer::List(quote::all(args.date))),
         };
     }
-    let typed = Typed::of(args)?.map(|typed| Rates::Typed(Box::new(typed)));
-    let listed = args.model.as_ref().map(|model| Listed::find(model, args.date)).transpose()?;
-    let input = input::read(&args.usage, args.style)?;
+    let rates = rates(args)?;
+    let input = read(&args.usage, args.style)?;
     if !args.compare.is_empty() {
         let compared = Compared::of(&input, &args.compare, args.date, args.ttl)?;
         return Ok(Answer::Comparison(compared));
     }
-    let rates = typed.or(listed.clone().map(Rates::Listed));
     let rates = rates.as_ref().map_or(RowRates::Named(args.date), RowRates::Same);
-    let mut bill = Bill::of(&input, &rates, args.ttl)?;
-    bill.warnings.extend(listed.and_then(|listed| bill::overridden(&input, &listed)));
-    Ok(Answer::Bill(Box::new(bill)))
+    Ok(Answer::Bill(Box::new(Bill::of(&input, &rates, args.ttl)?)))
+}
+
+/// The one price of all rows; `None` where each names its own model.
+fn rates(args: &Args) -> Result<Option<Rates>, CliError> {
+    if let Some(input) = args.input_price {
+        let given = GivenPrices {
+            input,
+            output: args.output_price,
+            write_5m: args.write_5m_price,
+            write_1h: args.write_1h_price,
+            read: args.read_price,
+            tier: args.tier_above.zip(args.tier_factor),
+        };
+        return Ok(Some(Rates::Typed(Box::new(Typed::of(&given)?))));
+    }
+    let listed = args.model.as_ref().map(|model| Listed::find(model, args.date)).transpose()?;
+    Ok(listed.map(Rates::Listed))
+}
+
+/// Reads the words behind the verb: words of a usage, JSON, or what holds it.
+fn read(words: &[String], style: Option<UsageStyle>) -> Result<Input, CliError> {
+    let all_words = words.iter().all(|word| quote::is_word(word));
+    if all_words && !(words.len() == 1 && Path::new(&words[0]).is_file()) {
+        return Ok(quote::read_words(words, style)?);
+    }
+    let [word] = words else {
+        let odd = words.iter().find(|word| !quote::is_word(word)).map_or("", String::as_str);
+        let help = match quote::is_json(odd) {
+            true => "put the JSON into quotes, so that the shell passes it as one word",
+            false => quote::USAGE_HELP,
+        };
+        return Err(usage(
+            format!("`{odd}` is no key=value word, and several words are given"),
+            help,
+        ));
+    };
+    if quote::is_json(word.trim_start()) {
+        return Ok(quote::read_text("", word, style)?);
+    }
+    let name = if word == "-" { "stdin" } else { word.as_str() };
+    let text = String::from_utf8(bytes_of(word)?)
+        .map_err(|_| usage(format!("{name} is not UTF-8 text"), quote::USAGE_HELP))?;
+    Ok(quote::read_text(name, &text, style)?)
+}
+
+fn bytes_of(word: &str) -> Result<Vec<u8>, CliError> {
+    let failed = |source| CliError::Io { action: "read", path: word.into(), source };
+    if word != "-" {
+        return match std::fs::read(word) {
+            // A name with a dot or a slash is meant as a file.
+            Err(error)
+                if error.kind() == std::io::ErrorKind::NotFound && !word.contains(['.', '/']) =>
+            {
+                let message = format!("`{word}` is neither a file nor a usage");
+                Err(usage(message, quote::USAGE_HELP))
+            }
+            read => read.map_err(failed),
+        };
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+fn usage(message: String, help: &str) -> CliError {
+    CliError::Usage { message, help: help.to_owned() }
 }
 
 /// Refuses flags that exclude each other or have no effect.
@@ -214,7 +254,7 @@ fn check(args: &Args) -> Result<(), CliError> {
         ),
     ];
     match faults.into_iter().find(|(wrong, _, _)| *wrong) {
-        Some((_, message, help)) => Err(input::usage(message.to_owned(), help.to_owned())),
+        Some((_, message, help)) => Err(usage(message.to_owned(), help)),
         None => Ok(()),
     }
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::error::CliError;
 use super::output::Output;
-use super::price;
 use super::progress::Progress;
 use crate::report::verified;
 use crate::trace::Source;
@@ -68,7 +67,7 @@ fn checks(args: &Args, output: Output) -> Result<Vec<Check>, CliError> {
         progress.step();
     }
     for row in money::rows().map_err(|error| CliError::Config(error.to_string()))? {
-        checks.push(money::check(&row, &price::to_json(&row.args)?));
+        checks.push(money::check(&row)?);
     }
     progress.finish();
     Ok(checks)

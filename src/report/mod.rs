@@ -17,6 +17,7 @@ pub mod manifest;
 pub mod markdown;
 mod overview;
 mod page;
+pub mod priced;
 mod reasons;
 pub mod replayed;
 mod table;

@@ -57,8 +57,7 @@ pub struct Priced {
 /// The cost of a usage at the model's price on `date`, which depends on the length of the prompt;
 /// `None` where the model has no price on that day.
 pub fn priced(model: &ModelFacts, date: Date, usage: &Usage) -> Option<Priced> {
-    let entry = model.prices.at(date, usage.input())?;
-    let base = model.prices.base(date)?;
+    let (entry, base) = model.prices.with_base(date, usage.input())?;
     Some(Priced { cost: cost(usage, &entry.price), base })
 }
 

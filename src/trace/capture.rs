@@ -17,10 +17,11 @@ use super::sized::sizes;
 use super::source::Source;
 use super::{Observed, Sizes, Traced, time_of_seconds};
 use crate::measure::identity;
-use crate::provider::{self, RenderOptions, read_usage};
-use crate::request::json::parse;
+use crate::provider::{self, Provider, RenderOptions, read_usage};
+use crate::request::json::{Node, parse};
 use crate::request::{
-    BlockKind, Payload, RequestBody, RequestEvent, RequestRole, StatedBlock, StatedPrompt,
+    BlockKind, Payload, RenderedPrompt, RequestBody, RequestEvent, RequestRole, StatedBlock,
+    StatedPrompt,
 };
 use crate::units::{CacheTtl, SimTime};
 use crate::usage::Usage;
@@ -190,9 +191,46 @@ fn platform_default() -> &'static str {
     provider::ALL.first().map_or("", |provider| provider.name())
 }
 
+/// A line that holds a call, for messages about its members.
+struct CallLine<'a> {
+    place: Place<'a>,
+    root: Node,
+}
+
+impl CallLine<'_> {
+    fn wrong(&self, key: &str, message: impl Into<String>, help: &str) -> Box<Mistake> {
+        match self.root.get(key) {
+            Some(node) => self.place.at(node, message, help),
+            None => self.place.whole(message, help),
+        }
+    }
+
+    /// Whose cache rules hold for requests that were sent to `platform`.
+    fn provider(&self, platform: &str) -> Result<&'static dyn Provider, Box<Mistake>> {
+        let served = provider::ALL.iter().find(|provider| provider.serves(platform));
+        served.copied().ok_or_else(|| {
+            let known: Vec<&str> = provider::ALL.iter().map(|known| known.name()).collect();
+            let message = format!("the cache rules of `{platform}` are not known");
+            let help = format!("known: {} and the clouds that resell it", known.join(", "));
+            self.wrong("provider", message, &help)
+        })
+    }
+
+    fn prompt(&self, provider: &dyn Provider, body: &str) -> Result<RenderedPrompt, Box<Mistake>> {
+        let help = "give the body of the request as it was sent";
+        if self.root.get("request").and_then(|body| body.get("messages")).is_none() {
+            return Err(self.wrong("request", "a request body with `messages` expected", help));
+        }
+        let body = RequestBody::captured(body.as_bytes().to_vec());
+        let prompt = provider.render_recorded(&body, RenderOptions::default());
+        prompt.map_err(|error| self.wrong("request", error.to_string(), help))
+    }
+}
+
 /// `None` for a call without usage.
 fn call(place: Place<'_>) -> Result<Option<Call>, TraceError> {
     let root = parse(place.bytes).map_err(|error| place.syntax(&error))?;
+    let line = CallLine { place, root };
     let wire: WireCall<'_> = serde_json::from_slice(place.bytes).map_err(|error| {
         let mut mistake = place.whole(
             format!("not a recorded call: {error}"),
@@ -204,38 +242,20 @@ fn call(place: Place<'_>) -> Result<Option<Call>, TraceError> {
     if wire.usage.is_null() {
         return Ok(None);
     }
-    let at = |key: &str, message: String, help: &str| match root.get(key) {
-        Some(node) => place.at(node, message, help),
-        None => place.whole(message, help),
-    };
     let platform = wire.provider.unwrap_or_else(|| platform_default().to_owned());
-    let served = provider::ALL.iter().find(|provider| provider.serves(&platform));
-    let Some(served) = served else {
-        let known: Vec<&str> = provider::ALL.iter().map(|provider| provider.name()).collect();
-        let message = format!("the cache rules of `{platform}` are not known");
-        let help = format!("known: {} and the clouds that resell it", known.join(", "));
-        return Err(at("provider", message, &help).into());
-    };
+    let provider = line.provider(&platform)?;
+    let help = "give the provider's own usage object";
     let billed = read_usage(&wire.usage, None)
-        .map_err(|error| at("usage", error.to_string(), "give the provider's own usage object"))?;
+        .map_err(|error| line.wrong("usage", error.to_string(), help))?;
     let request = wire.request.get();
-    let body = RequestBody::captured(request.as_bytes().to_vec());
-    if root.get("request").and_then(|body| body.get("messages")).is_none() {
-        let message = "a request body with `messages` expected".to_owned();
-        return Err(at("request", message, "give the body of the request as it was sent").into());
-    }
-    let rendered = served.render_recorded(&body, RenderOptions::default());
-    let rendered = rendered.map_err(|error| {
-        at("request", error.to_string(), "give the body of the request as it was sent")
-    })?;
+    let rendered = line.prompt(provider, request)?;
     let model = wire.model.or_else(|| text_of(request, "model")).ok_or_else(|| {
         place.whole("no model is named", "give `model` beside `request`, or in it")
     })?;
     let source = wire.source.unwrap_or_default();
-    let times =
-        times(wire.t_request, wire.t_first_token.or(wire.t_response), &source).map_err(|key| {
-            at(key, "not a time".to_owned(), "seconds since 1970, e.g. 1748554704.293")
-        })?;
+    let answer = wire.t_first_token.or(wire.t_response);
+    let times = times(wire.t_request, answer, &source)
+        .map_err(|key| line.wrong(key, "not a time", "seconds since 1970, e.g. 1748554704.293"))?;
     let scope = wire.scope.or(source.repo).unwrap_or_default();
     let several_passes = has_several_passes(&wire.usage);
     let mut call = Call {
@@ -248,12 +268,11 @@ fn call(place: Place<'_>) -> Result<Option<Call>, TraceError> {
         time: times,
         start: SimTime(0),
         first_token_at: SimTime(0),
-        blocks: Vec::new(),
+        blocks: rendered.blocks().map(block_of).collect(),
         prefixes: Vec::new(),
         usage: billed.usage,
         observed: observed(&billed.usage, several_passes),
     };
-    call.blocks = rendered.blocks().map(block_of).collect();
     call.prefixes = prefixes(&call);
     // A lifetime that the bill does not state is that of the markers, where they agree.
     if call.blocks.iter().all(|block| block.marker != Some(CacheTtl::FiveMinutes)) {

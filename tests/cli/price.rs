@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
-use forkcost::verify::{CheckResult, money};
+use forkcost::quote::numbers::usd_per_mtok;
+use forkcost::report::priced::bill_json;
+use forkcost::units::CacheTtl;
+use forkcost::verify::CheckResult;
+use forkcost::verify::money::{self, MoneyPrices, MoneyRow};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -72,10 +76,40 @@ fn the_published_rows_that_ship_hold() {
         let number = row.source.replace('#', "/issues/");
         assert_eq!(row.url, format!("https://github.com/{number}"));
         assert!(row.what.ends_with('.'));
-        let args: Vec<&str> = row.args.iter().map(String::as_str).collect();
-        let check = money::check(&row, &answer(&lab, &args));
+        let check = money::check(&row).unwrap();
         assert_eq!(check.result, CheckResult::Passed, "{}: {}", row.id, check.detail);
+        let flags = flags(&row);
+        let args: Vec<&str> = flags.iter().map(String::as_str).collect();
+        assert_eq!(answer(&lab, &args), bill_json(&row.bill().unwrap()), "{}", row.id);
     }
+}
+
+/// A published row as the words behind `forkcost price`.
+fn flags(row: &MoneyRow) -> Vec<String> {
+    let mut flags = Vec::new();
+    match &row.prices {
+        MoneyPrices::Model(name) => flags.extend(["--model".to_owned(), name.clone()]),
+        MoneyPrices::Given(given) => {
+            let prices = [
+                ("--input-price", Some(given.input)),
+                ("--output-price", given.output),
+                ("--write-5m-price", given.write_5m),
+                ("--write-1h-price", given.write_1h),
+                ("--read-price", given.read),
+            ];
+            for (flag, price) in prices {
+                flags.extend(price.into_iter().flat_map(|usd| [flag.into(), usd_per_mtok(usd)]));
+            }
+            if let Some((above, factor)) = given.tier {
+                flags.extend(["--tier-above".to_owned(), above.0.to_string()]);
+                flags.extend(["--tier-factor".to_owned(), factor.to_text()]);
+            }
+        }
+    }
+    let ttl = row.ttl.map(CacheTtl::label);
+    flags.extend(ttl.into_iter().flat_map(|ttl| ["--ttl".to_owned(), ttl.to_owned()]));
+    flags.extend(row.usage.iter().cloned());
+    flags
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Usages with their prices, and the sums.
 
-use super::input::{Input, Row, at, usage as refusal};
+use super::error::{QuoteError, at};
+use super::input::{Input, Row};
 use super::rates::{Listed, Quote, Rates};
-use crate::cli::error::CliError;
 use crate::pricing::{Cost, Price, cost};
 use crate::provider::WriteSplit;
 use crate::units::{CacheTtl, PicoUsd, Ratio, Tokens, grouped};
@@ -13,20 +13,23 @@ const TOKENS_MAX: u64 = 100_000_000_000_000_000;
 
 /// One class of tokens with its own price.
 #[derive(Debug)]
-pub(super) struct Class {
+pub struct Class {
     /// Its name in JSON.
-    pub(super) key: &'static str,
+    pub key: &'static str,
     /// Its name in a table.
-    pub(super) label: &'static str,
+    pub label: &'static str,
     /// Whether it is input, which has token equivalents.
-    pub(super) is_input: bool,
-    pub(super) tokens: fn(&Usage) -> Tokens,
-    pub(super) cost: fn(&Cost) -> PicoUsd,
-    pub(super) price: fn(&Price) -> PicoUsd,
+    pub is_input: bool,
+    /// Its tokens in a usage.
+    pub tokens: fn(&Usage) -> Tokens,
+    /// Its part of a cost.
+    pub cost: fn(&Cost) -> PicoUsd,
+    /// Its price for one token.
+    pub price: fn(&Price) -> PicoUsd,
 }
 
 /// Every class in the order of the tables.
-pub(super) const CLASSES: [Class; 5] = [
+pub const CLASSES: [Class; 5] = [
     Class {
         key: "read",
         label: "read",
@@ -71,41 +74,63 @@ pub(super) const CLASSES: [Class; 5] = [
 
 /// One usage with its price.
 #[derive(Debug)]
-pub(super) struct Line {
-    pub(super) row: Row,
-    pub(super) usage: Usage,
-    pub(super) quote: Quote,
-    pub(super) cost: Cost,
+pub struct Line {
+    /// What was billed, and where it stands.
+    pub row: Row,
+    /// Its tokens by class, writes of unstated lifetime among them.
+    pub usage: Usage,
+    /// Its price.
+    pub quote: Quote,
+    /// What it costs.
+    pub cost: Cost,
 }
 
 impl Line {
     /// Input in token equivalents; `None` where uncached input costs nothing.
-    pub(super) fn te(&self) -> Option<Ratio> {
+    pub fn te(&self) -> Option<Ratio> {
         Ratio::new(self.cost.input().0, self.quote.base.0)
     }
 }
 
 /// All usages with their prices and what they come to.
 #[derive(Debug)]
-pub(super) struct Bill {
+pub struct Bill {
     /// At least one.
-    pub(super) lines: Vec<Line>,
-    pub(super) usage: Usage,
-    pub(super) cost: Cost,
+    pub lines: Vec<Line>,
+    /// The tokens of all lines.
+    pub usage: Usage,
+    /// The cost of all lines.
+    pub cost: Cost,
     /// What was assumed about the usages, in words.
-    pub(super) assumed: Vec<String>,
+    pub assumed: Vec<String>,
     /// What does not add up, in words, with its place.
-    pub(super) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl Bill {
-    /// Prices every row at `rates`, or at the model that it names where there are none; writes of
-    /// unstated lifetime are taken as `ttl`, five minutes by default.
-    pub(super) fn of(
+    /// Prices every row at `rates`; writes of unstated lifetime are taken as `ttl`, five minutes by
+    /// default. A warning says how many rows name another model than the one that prices them.
+    ///
+    /// # Errors
+    /// Where a row has no price, or all of them together more tokens than are counted.
+    pub fn of(
         input: &Input,
         rates: &RowRates<'_>,
         ttl: Option<CacheTtl>,
-    ) -> Result<Bill, CliError> {
+    ) -> Result<Bill, QuoteError> {
+        let mut bill = Bill::summed(input, rates, ttl)?;
+        if let RowRates::Same(Rates::Listed(listed)) = rates {
+            bill.warnings.extend(overridden(input, listed));
+        }
+        Ok(bill)
+    }
+
+    /// [`Bill::of`], without a word about the models that rows name.
+    pub(super) fn summed(
+        input: &Input,
+        rates: &RowRates<'_>,
+        ttl: Option<CacheTtl>,
+    ) -> Result<Bill, QuoteError> {
         let mut bill = Bill {
             lines: Vec::with_capacity(input.rows.len()),
             usage: Usage::default(),
@@ -116,7 +141,7 @@ impl Bill {
         let mut unstated = Tokens::ZERO;
         for row in &input.rows {
             let usage = row.billed.with_assumed_writes(ttl.unwrap_or(CacheTtl::FiveMinutes));
-            let quote = rates.of(row)?.quote(&usage).map_err(|error| placed(error, &row.place))?;
+            let quote = rates.of(row)?.quote(&usage).map_err(|error| error.at(&row.place))?;
             let cost = cost(&usage, &quote.price);
             if let WriteSplit::Assumed(tokens) = row.billed.split {
                 unstated += tokens;
@@ -128,7 +153,7 @@ impl Bill {
             if (bill.usage.input() + bill.usage.output).0 > TOKENS_MAX {
                 let most = grouped(i128::from(TOKENS_MAX));
                 let message = format!("the rows have more than {most} tokens together");
-                return Err(refusal(message, "price them in parts".to_owned()));
+                return Err(QuoteError::Usage { message, help: "price them in parts".to_owned() });
             }
             bill.lines.push(Line { row: row.clone(), usage, quote, cost });
         }
@@ -142,30 +167,35 @@ impl Bill {
     }
 
     /// The quote that all lines share; `None` where they differ.
-    pub(super) fn one_quote(&self) -> Option<&Quote> {
+    pub fn one_quote(&self) -> Option<&Quote> {
         let first = &self.lines.first()?.quote;
         self.lines.iter().all(|line| line.quote == *first).then_some(first)
     }
 
     /// The price of a token equivalent that all lines share.
-    pub(super) fn base(&self) -> Option<PicoUsd> {
+    pub fn base(&self) -> Option<PicoUsd> {
         let first = self.lines.first()?.quote.base;
         self.lines.iter().all(|line| line.quote.base == first).then_some(first)
     }
 
     /// `cost` in token equivalents; `None` where lines have different units or the unit is free.
-    pub(super) fn te(&self, cost: PicoUsd) -> Option<String> {
+    pub fn te(&self, cost: PicoUsd) -> Option<String> {
         self.base().and_then(|base| Ratio::new(cost.0, base.0)).map(|te| te.to_decimal(2))
     }
 
+    /// The cost of a class in token equivalents; `None` for output, and where [`Bill::te`] is.
+    pub fn class_te(&self, class: &Class) -> Option<String> {
+        if class.is_input { self.te((class.cost)(&self.cost)) } else { None }
+    }
+
     /// `cost` as a part of the total in percent; `None` where nothing costs anything.
-    pub(super) fn share(&self, cost: PicoUsd) -> Option<String> {
+    pub fn share(&self, cost: PicoUsd) -> Option<String> {
         Ratio::new(cost.0 * 100, self.cost.total().0).map(|share| share.to_decimal(1))
     }
 }
 
 /// Dollars rounded to the cent, halves away from zero.
-pub(super) fn to_the_cent(cost: PicoUsd) -> String {
+pub fn to_the_cent(cost: PicoUsd) -> String {
     Ratio { numerator: cost.0, denominator: 1_000_000_000_000 }.to_decimal(2)
 }
 
@@ -188,17 +218,9 @@ fn unstated_lifetime(tokens: Tokens, ttl: Option<CacheTtl>) -> Option<String> {
     })
 }
 
-/// The error with its row's place before the message.
-fn placed(error: CliError, place: &str) -> CliError {
-    match error {
-        CliError::Usage { message, help } => refusal(at(place, &message), help),
-        other => other,
-    }
-}
-
 /// Where the price of each row comes from.
 #[derive(Debug)]
-pub(super) enum RowRates<'a> {
+pub enum RowRates<'a> {
     /// One for all rows.
     Same(&'a Rates),
     /// The model that the row names, on a day.
@@ -206,18 +228,19 @@ pub(super) enum RowRates<'a> {
 }
 
 impl RowRates<'_> {
-    fn of(&self, row: &Row) -> Result<Rates, CliError> {
+    fn of(&self, row: &Row) -> Result<Rates, QuoteError> {
         match self {
             RowRates::Same(rates) => Ok((*rates).clone()),
             RowRates::Named(date) => match &row.model {
                 Some(name) => Listed::find(name, *date)
                     .map(Rates::Listed)
-                    .map_err(|error| placed(error, &row.place)),
-                None => Err(refusal(
-                    at(&row.place, "no model and no price is given"),
-                    "name one with --model, or give prices with --input-price and --output-price"
+                    .map_err(|error| error.at(&row.place)),
+                None => Err(QuoteError::Price {
+                    message: at(&row.place, "no model and no price is given"),
+                    help: "name one with --model, or give prices with --input-price and \
+                           --output-price"
                         .to_owned(),
-                )),
+                }),
             },
         }
     }
@@ -231,7 +254,7 @@ impl RowRates<'_> {
 }
 
 /// Says how many rows name another model than the one that prices them.
-pub(super) fn overridden(input: &Input, listed: &Listed) -> Option<String> {
+fn overridden(input: &Input, listed: &Listed) -> Option<String> {
     let is_other = |name: &&str| {
         **name != *listed.name
             && Listed::find(name, None).map_or(true, |own| own.model.id != listed.model.id)

@@ -1,8 +1,9 @@
 //! A bill and a comparison for a person.
 
-use super::bill::{Bill, CLASSES, Line, to_the_cent};
-use super::compare::Compared;
-use super::numbers::{align_decimals, usd_per_mtok};
+use std::cmp::Ordering;
+
+use crate::quote::numbers::usd_per_mtok;
+use crate::quote::{Bill, CLASSES, Compared, Line, to_the_cent};
 use crate::report::layout::{align, wrap};
 use crate::units::{Tokens, grouped, grouped_decimal};
 
@@ -14,7 +15,7 @@ const WARNINGS_MAX: usize = 12;
 const LABEL: usize = 10;
 
 /// The bill as text of `width` columns.
-pub(super) fn bill(bill: &Bill, width: usize) -> String {
+pub fn bill(bill: &Bill, width: usize) -> String {
     let mut out = String::new();
     if bill.lines.len() > 1 {
         rows(bill, width, &mut out);
@@ -36,7 +37,7 @@ pub(super) fn bill(bill: &Bill, width: usize) -> String {
 }
 
 /// Models side by side as text.
-pub(super) fn comparison(compared: &Compared, width: usize) -> String {
+pub fn comparison(compared: &Compared, width: usize) -> String {
     let mut out = String::new();
     let mut lines =
         vec![header(&["model", "input TE", "input", "output", "total USD", "vs first"])];
@@ -99,12 +100,28 @@ pub(super) fn note(label: &str, text: &str, width: usize, out: &mut String) {
     }
 }
 
+/// What stands where there is no value.
 pub(super) fn dash() -> String {
     "-".to_owned()
 }
 
+/// The first line of a table.
 pub(super) fn header(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Decimal texts with as many decimals as the longest has, so that their points stand in a column.
+/// Texts that are no decimals stay.
+pub(super) fn align_decimals(texts: &mut [String]) {
+    let places = |text: &String| text.split_once('.').map(|(_, fraction)| fraction.len());
+    let most = texts.iter().filter_map(places).max().unwrap_or_default();
+    for text in texts {
+        if let Some(own) = places(text)
+            && own.cmp(&most) == Ordering::Less
+        {
+            text.push_str(&"0".repeat(most - own));
+        }
+    }
 }
 
 /// Items in order of their first appearance.
@@ -173,13 +190,12 @@ fn classes(bill: &Bill) -> Vec<Vec<String>> {
     let mut lines = vec![header(&["class", "tokens", "USD/M", "USD", "TE", "share"])];
     for ((class, usd), price) in CLASSES.iter().zip(&usd).zip(prices) {
         let cost = (class.cost)(&bill.cost);
-        let te = if class.is_input { bill.te(cost) } else { None };
         lines.push(vec![
             class.label.to_owned(),
             (class.tokens)(&bill.usage).to_string(),
             price,
             grouped_decimal(usd),
-            te.map_or_else(dash, |te| grouped_decimal(&te)),
+            bill.class_te(class).map_or_else(dash, |te| grouped_decimal(&te)),
             bill.share(cost).map_or_else(dash, |share| format!("{share} %")),
         ]);
     }

@@ -3,12 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::bill::{Bill, CLASSES, Line, to_the_cent};
-use super::compare::Compared;
-use super::numbers::usd_per_mtok;
-use super::rates::{Listed, Quote, mark_words};
 use crate::pricing::{Cost, Price, PriceEntry};
 use crate::provider::WriteSplit;
+use crate::quote::numbers::usd_per_mtok;
+use crate::quote::{Bill, CLASSES, Compared, Line, Listed, Quote, mark_words, to_the_cent};
 use crate::units::{PicoUsd, Tokens};
 use crate::usage::Usage;
 
@@ -16,7 +14,7 @@ use crate::usage::Usage;
 const SCHEMA_VERSION: u32 = 1;
 
 /// A bill.
-pub(super) fn bill(bill: &Bill) -> Value {
+pub fn bill(bill: &Bill) -> Value {
     let mut members = Map::new();
     members.insert("schema_version".to_owned(), json!(SCHEMA_VERSION));
     members.extend(sums(bill));
@@ -27,7 +25,7 @@ pub(super) fn bill(bill: &Bill) -> Value {
 }
 
 /// Models side by side.
-pub(super) fn comparison(compared: &Compared) -> Value {
+pub fn comparison(compared: &Compared) -> Value {
     let models: Vec<Value> = compared
         .bills
         .iter()
@@ -78,13 +76,12 @@ fn sums(bill: &Bill) -> Map<String, Value> {
     let mut classes = Map::new();
     for class in &CLASSES {
         let cost = (class.cost)(&bill.cost);
-        let te = if class.is_input { bill.te(cost) } else { None };
         let one = json!({
             "tokens": (class.tokens)(&bill.usage),
             "usd_per_mtok": bill.one_quote().map(|q| usd_per_mtok((class.price)(&q.price))),
             "cost_usd": cost.to_usd_string(),
             "cost_pico_usd": cost.0.to_string(),
-            "te": te,
+            "te": bill.class_te(class),
             "share_percent": bill.share(cost),
         });
         classes.insert(class.key.to_owned(), one);

@@ -1,42 +1,28 @@
 //! The price list of a day, and the price history of a model.
 
-use jiff::civil::Date;
 use serde_json::Value;
 
-use super::bill::CLASSES;
 use super::json;
-use super::numbers::{align_decimals, usd_per_mtok};
-use super::rates::{Listed, mark_words};
-use super::text::{dash, header, note};
+use super::text::{align_decimals, dash, header, note};
 use crate::pricing::PriceEntry;
-use crate::provider::{self, Provider};
+use crate::quote::numbers::usd_per_mtok;
+use crate::quote::{CLASSES, Listed, mark_words};
 use crate::report::layout::align;
 use crate::units::Tokens;
 
-/// Every model of every provider on `date`, by default the day on which the provider's prices were
-/// last checked.
-pub(super) fn all(date: Option<Date>) -> Vec<Listed> {
-    let of = |provider: &'static dyn Provider| {
-        let facts = provider.facts();
-        let date = date.unwrap_or(facts.checked);
-        facts.models.iter().map(move |model| Listed {
-            provider,
-            model,
-            name: model.id.clone(),
-            date,
-        })
-    };
-    provider::ALL.iter().flat_map(|provider| of(*provider)).collect()
-}
-
 /// The list as text.
-pub(super) fn text(models: &[Listed], width: usize) -> String {
+pub fn text(models: &[Listed], width: usize) -> String {
     let mut lines =
         vec![header(&["model", "input", "5m", "1h", "read", "output", "min", "window"])];
     let mut without = Vec::new();
     for listed in models {
-        let entries: Vec<&PriceEntry> =
-            listed.model.prices.entries.iter().filter(|entry| holds(entry, listed.date)).collect();
+        let entries: Vec<&PriceEntry> = listed
+            .model
+            .prices
+            .entries
+            .iter()
+            .filter(|entry| entry.holds_on(listed.date))
+            .collect();
         if entries.is_empty() {
             without.push(listed.model.id.as_str());
         }
@@ -73,7 +59,7 @@ pub(super) fn text(models: &[Listed], width: usize) -> String {
 }
 
 /// The history of one model as text.
-pub(super) fn history(listed: &Listed, width: usize) -> String {
+pub fn history(listed: &Listed, width: usize) -> String {
     let model = listed.model;
     let mut lines =
         vec![header(&["", "from", "to", "above", "input", "5m", "1h", "read", "output", "mark"])];
@@ -81,7 +67,7 @@ pub(super) fn history(listed: &Listed, width: usize) -> String {
     entries.sort_by_key(|entry| (entry.from, entry.above_tokens));
     for entry in &entries {
         let mut line = vec![
-            if holds(entry, listed.date) { "*" } else { "" }.to_owned(),
+            if entry.holds_on(listed.date) { "*" } else { "" }.to_owned(),
             entry.from.to_string(),
             entry.to.map_or_else(dash, |to| to.to_string()),
             entry.above_tokens.to_string(),
@@ -120,13 +106,14 @@ pub(super) fn history(listed: &Listed, width: usize) -> String {
 }
 
 /// The list as JSON: the entries that hold on the day.
-pub(super) fn to_json(models: &[Listed]) -> Value {
-    let values = models.iter().map(|listed| json::model(listed, |entry| holds(entry, listed.date)));
+pub fn to_json(models: &[Listed]) -> Value {
+    let values =
+        models.iter().map(|listed| json::model(listed, |entry| entry.holds_on(listed.date)));
     with_day(models, values.collect())
 }
 
 /// The history of one model as JSON: all entries.
-pub(super) fn history_to_json(listed: &Listed) -> Value {
+pub fn history_to_json(listed: &Listed) -> Value {
     with_day(std::slice::from_ref(listed), vec![json::model(listed, |_| true)])
 }
 
@@ -134,10 +121,6 @@ fn with_day(models: &[Listed], values: Vec<Value>) -> Value {
     let date = models.first().map(|listed| listed.date.to_string()).unwrap_or_default();
     let checked = models.first().map(|listed| listed.provider.facts().checked.to_string());
     json::list(&date, &checked.unwrap_or_default(), values)
-}
-
-fn holds(entry: &PriceEntry, date: Date) -> bool {
-    entry.from <= date && entry.to.is_none_or(|to| date < to)
 }
 
 /// Input, writes, reads and output in the order of a price list.

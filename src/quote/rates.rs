@@ -2,10 +2,8 @@
 
 use jiff::civil::Date;
 
-use super::Args;
-use super::input::usage as refusal;
+use super::error::QuoteError;
 use super::numbers::{Factor, exact, usd_per_mtok};
-use crate::cli::error::CliError;
 use crate::pricing::{Confidence, Price, PriceEntry};
 use crate::provider::{self, ModelFacts, Provider, UnknownModel, find_model};
 use crate::units::{PicoUsd, Tokens};
@@ -13,31 +11,51 @@ use crate::usage::Usage;
 
 /// Where prices come from.
 #[derive(Clone, Debug)]
-pub(super) enum Rates {
+pub enum Rates {
     /// The price list.
     Listed(Listed),
-    /// The command line.
+    /// Prices that were given.
     Typed(Box<Typed>),
 }
 
 /// A model of the price list on a day.
 #[derive(Clone, Debug)]
-pub(super) struct Listed {
-    pub(super) provider: &'static dyn Provider,
-    pub(super) model: &'static ModelFacts,
+pub struct Listed {
+    /// Whose model it is.
+    pub provider: &'static dyn Provider,
+    /// The model.
+    pub model: &'static ModelFacts,
     /// The name that was asked for.
-    pub(super) name: String,
-    pub(super) date: Date,
+    pub name: String,
+    /// The day whose prices hold.
+    pub date: Date,
 }
 
-/// Prices of the command line.
+/// Prices as they are given, for one token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GivenPrices {
+    /// Uncached input.
+    pub input: PicoUsd,
+    /// Output; without it a usage with output has no price.
+    pub output: Option<PicoUsd>,
+    /// Writes for five minutes, by default 1.25 times input.
+    pub write_5m: Option<PicoUsd>,
+    /// Writes for one hour, by default 2 times input.
+    pub write_1h: Option<PicoUsd>,
+    /// Reads, by default 0.1 times input.
+    pub read: Option<PicoUsd>,
+    /// Prompts of more tokens than this cost a multiple, all of the request.
+    pub tier: Option<(Tokens, Factor)>,
+}
+
+/// A price for every class, by given ones.
 #[derive(Clone, Debug)]
-pub(super) struct Typed {
+pub struct Typed {
     price: Price,
     output_given: bool,
     tier: Option<Tier>,
     /// What follows from the input price, in words.
-    pub(super) assumed: Vec<String>,
+    pub assumed: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,23 +67,27 @@ struct Tier {
 
 /// The price of one usage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Quote {
-    pub(super) price: Price,
+pub struct Quote {
+    /// The price of one token by class.
+    pub price: Price,
     /// Uncached input of the shortest prompts: the unit of token equivalents.
-    pub(super) base: PicoUsd,
+    pub base: PicoUsd,
     /// The model's id; `None` for typed prices.
-    pub(super) model: Option<&'static str>,
+    pub model: Option<&'static str>,
     /// The day for which the price list was read; `None` for typed prices.
-    pub(super) date: Option<Date>,
+    pub date: Option<Date>,
     /// The entry of the price list.
-    pub(super) entry: Option<PriceEntry>,
+    pub entry: Option<PriceEntry>,
     /// The price and what it is, in words.
-    pub(super) words: Vec<String>,
+    pub words: Vec<String>,
 }
 
 impl Rates {
     /// The price of `usage`.
-    pub(super) fn quote(&self, usage: &Usage) -> Result<Quote, CliError> {
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn quote(&self, usage: &Usage) -> Result<Quote, QuoteError> {
         match self {
             Rates::Listed(listed) => listed.quote(usage),
             Rates::Typed(typed) => typed.quote(usage),
@@ -76,7 +98,10 @@ impl Rates {
 impl Listed {
     /// The model called `name` of any provider, on `date`; without one on the day on which its
     /// provider's prices were last checked.
-    pub(super) fn find(name: &str, date: Option<Date>) -> Result<Listed, CliError> {
+    ///
+    /// # Errors
+    /// Where no model has the name, with the nearest.
+    pub fn find(name: &str, date: Option<Date>) -> Result<Listed, QuoteError> {
         let mut unknown: Option<UnknownModel> = None;
         for provider in provider::ALL {
             match find_model(provider.facts(), name) {
@@ -92,13 +117,12 @@ impl Listed {
             [] => "`forkcost price` lists the models; --input-price prices any other".to_owned(),
             some => format!("the nearest are {}; `forkcost price` lists all", some.join(", ")),
         };
-        Err(refusal(format!("no model is called `{name}`"), help))
+        Err(QuoteError::Model { message: format!("no model is called `{name}`"), help })
     }
 
-    fn quote(&self, usage: &Usage) -> Result<Quote, CliError> {
-        let table = &self.model.prices;
-        let found = table.at(self.date, usage.input()).zip(table.base(self.date));
-        let Some((entry, base)) = found else { return Err(self.no_price()) };
+    fn quote(&self, usage: &Usage) -> Result<Quote, QuoteError> {
+        let found = self.model.prices.with_base(self.date, usage.input());
+        let (entry, base) = found.ok_or_else(|| self.no_price())?;
         Ok(Quote {
             price: entry.price,
             base,
@@ -109,7 +133,7 @@ impl Listed {
         })
     }
 
-    fn no_price(&self) -> CliError {
+    fn no_price(&self) -> QuoteError {
         let first = self.model.prices.entries.iter().map(|entry| entry.from).min();
         let help = match first {
             Some(first) if self.date < first => {
@@ -141,13 +165,16 @@ impl Listed {
 }
 
 impl Typed {
-    /// The prices of the command line; `None` where no input price is given.
-    pub(super) fn of(args: &Args) -> Result<Option<Typed>, CliError> {
-        let Some(input) = args.input_price else { return Ok(None) };
+    /// Completes given prices: what is not given follows from the input price, in exact decimals.
+    ///
+    /// # Errors
+    /// Where a price that follows is no whole number of pico-dollars.
+    pub fn of(given: &GivenPrices) -> Result<Typed, QuoteError> {
+        let input = given.input;
         let mut assumed = Vec::new();
-        let mut follows = |given: Option<PicoUsd>, name: &str, flag: &str, (times, by), factor| {
-            if let Some(price) = given {
-                return Ok::<PicoUsd, CliError>(price);
+        let mut follows = |own: Option<PicoUsd>, name: &str, flag: &str, (times, by), factor| {
+            if let Some(price) = own {
+                return Ok::<PicoUsd, QuoteError>(price);
             }
             let price = exact(input.0 * times, by).map(PicoUsd).ok_or_else(|| {
                 let usd = usd_per_mtok(input);
@@ -161,22 +188,19 @@ impl Typed {
                 .push(format!("{name} costs {usd} USD per million tokens, {factor} times input"));
             Ok(price)
         };
-        let (w5, w1) = (args.write_5m_price, args.write_1h_price);
+        let (w5, w1) = (given.write_5m, given.write_1h);
         let price = Price {
             input,
             write_5m: follows(w5, "write 5m", "--write-5m-price", (5, 4), "1.25")?,
             write_1h: follows(w1, "write 1h", "--write-1h-price", (2, 1), "2")?,
-            read: follows(args.read_price, "read", "--read-price", (1, 10), "0.1")?,
-            output: args.output_price.unwrap_or_default(),
+            read: follows(given.read, "read", "--read-price", (1, 10), "0.1")?,
+            output: given.output.unwrap_or_default(),
         };
-        let tier = match (args.tier_above, args.tier_factor) {
-            (Some(above), Some(factor)) => Some(Tier::of(above, factor, &price)?),
-            (_, _) => None,
-        };
-        Ok(Some(Typed { price, output_given: args.output_price.is_some(), tier, assumed }))
+        let tier = given.tier.map(|(above, factor)| Tier::of(above, factor, &price)).transpose()?;
+        Ok(Typed { price, output_given: given.output.is_some(), tier, assumed })
     }
 
-    fn quote(&self, usage: &Usage) -> Result<Quote, CliError> {
+    fn quote(&self, usage: &Usage) -> Result<Quote, QuoteError> {
         if usage.output > Tokens::ZERO && !self.output_given {
             return Err(refusal(
                 format!("no price is given for output, of which the usage has {}", usage.output),
@@ -202,7 +226,7 @@ impl Typed {
 }
 
 impl Tier {
-    fn of(above: Tokens, factor: Factor, price: &Price) -> Result<Tier, CliError> {
+    fn of(above: Tokens, factor: Factor, price: &Price) -> Result<Tier, QuoteError> {
         let times = |each: PicoUsd| {
             factor.of(each).ok_or_else(|| {
                 let (factor, usd) = (factor.to_text(), usd_per_mtok(each));
@@ -224,11 +248,16 @@ impl Tier {
 }
 
 /// How sure a price is, in words.
-pub(super) fn mark_words(mark: Confidence) -> &'static str {
+pub fn mark_words(mark: Confidence) -> &'static str {
     match mark {
         Confidence::Documented => "documented",
         Confidence::PricePackage => "price package",
         Confidence::Secondary => "secondary",
         Confidence::Inferred => "inferred",
     }
+}
+
+/// The refusal of a usage, or of prices, that have no exact price.
+fn refusal(message: String, help: String) -> QuoteError {
+    QuoteError::Price { message, help }
 }

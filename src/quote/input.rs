@@ -1,90 +1,67 @@
-//! Where a usage comes from: words, a JSON text, a file or the standard input.
-
-use std::io::Read;
-use std::path::Path;
+//! Usages from words and from JSON text.
 
 use serde_json::{Map, Value};
 
+use super::error::{QuoteError, at};
 use super::numbers::parse_count;
-use crate::cli::error::CliError;
 use crate::provider::{BilledUsage, UsageStyle, read_usage};
+use crate::units::Tokens;
 
 /// One usage to be priced.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub struct Row {
     /// Where it stands, for messages: `rows.jsonl:3`; empty for what was typed.
-    pub(super) place: String,
+    pub place: String,
     /// Its number: the line of a file, the item of a list, or 1.
-    pub(super) number: usize,
+    pub number: usize,
     /// The model that the row names.
-    pub(super) model: Option<String>,
+    pub model: Option<String>,
     /// What was billed.
-    pub(super) billed: BilledUsage,
+    pub billed: BilledUsage,
 }
 
 /// Every usage of an input.
 #[derive(Debug, Default)]
-pub(super) struct Input {
+pub struct Input {
     /// Usages in their order.
-    pub(super) rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// Rows whose `usage` is null: calls without an answer.
-    pub(super) without_usage: usize,
+    pub without_usage: usize,
 }
 
-const HELP: &str = "a usage is a JSON object as a provider answers it, a file of it or of such \
-                    lines, `-`, or words such as input=3 write_5m=12304 output=550";
+/// What a usage is, for whoever gave something else.
+pub const USAGE_HELP: &str = "a usage is a JSON object as a provider answers it, a file of it \
+     or of such lines, `-`, or words such as input=3 write_5m=12304 output=550";
 
-/// Reads the words behind the verb.
+/// Whether an argument is a `key=value` word of a usage, and not its JSON.
+pub fn is_word(word: &str) -> bool {
+    word.contains('=') && !is_json(word)
+}
+
+/// Whether a text is meant as JSON.
+pub fn is_json(text: &str) -> bool {
+    text.starts_with(['{', '['])
+}
+
+/// Reads one usage from `key=value` words, which are the plain form.
 ///
 /// # Errors
-/// Where they name no usage, or one that cannot be read, with its file and line.
-pub(super) fn read(words: &[String], style: Option<UsageStyle>) -> Result<Input, CliError> {
-    let is_word = |word: &String| word.contains('=') && !word.starts_with(['{', '[']);
-    if words.iter().all(is_word) && !(words.len() == 1 && Path::new(&words[0]).is_file()) {
-        return Reader { name: "", style }.words(words);
-    }
-    let [word] = words else {
-        let odd = words.iter().find(|word| !is_word(word)).map_or("", String::as_str);
-        let help = match odd.starts_with(['{', '[']) {
-            true => "put the JSON into quotes, so that the shell passes it as one word".to_owned(),
-            false => HELP.to_owned(),
-        };
-        return Err(usage(
-            format!("`{odd}` is no key=value word, and several words are given"),
-            help,
-        ));
-    };
-    let trimmed = word.trim_start();
-    if trimmed.starts_with(['{', '[']) {
-        return Reader { name: "", style }.document(word);
-    }
-    let name = if word == "-" { "stdin" } else { word.as_str() };
-    let bytes = bytes_of(word)?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| usage(format!("{name} is not UTF-8 text"), HELP.to_owned()))?;
-    Reader { name, style }.document(&text)
+/// Where they name no usage, or `style` is another one.
+pub fn read_words(words: &[String], style: Option<UsageStyle>) -> Result<Input, QuoteError> {
+    Reader { name: "", style }.words(words)
 }
 
-fn bytes_of(word: &str) -> Result<Vec<u8>, CliError> {
-    let failed = |source| CliError::Io { action: "read", path: word.into(), source };
-    if word != "-" {
-        return match std::fs::read(word) {
-            // A name with a dot or a slash is meant as a file.
-            Err(error)
-                if error.kind() == std::io::ErrorKind::NotFound && !word.contains(['.', '/']) =>
-            {
-                Err(usage(format!("`{word}` is neither a file nor a usage"), HELP.to_owned()))
-            }
-            read => read.map_err(failed),
-        };
-    }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes)
+/// Reads every usage of a text: one JSON value, a list of them, or one a line. `name` is the
+/// file's, for messages; empty for what was typed.
+///
+/// # Errors
+/// Where the text holds no usage, or one that cannot be read, with its file and line.
+pub fn read_text(name: &str, text: &str, style: Option<UsageStyle>) -> Result<Input, QuoteError> {
+    Reader { name, style }.document(text)
 }
 
-pub(super) fn usage(message: String, help: String) -> CliError {
-    CliError::Usage { message, help }
+fn usage(message: String, help: String) -> QuoteError {
+    QuoteError::Usage { message, help }
 }
 
 /// Reads one text.
@@ -96,7 +73,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// `key=value` words, which are the plain form.
-    fn words(&self, words: &[String]) -> Result<Input, CliError> {
+    fn words(&self, words: &[String]) -> Result<Input, QuoteError> {
         if let Some(style) = self.style.filter(|style| *style != UsageStyle::Plain) {
             return Err(usage(
                 format!("--style {style} is for JSON; key=value words are always plain"),
@@ -114,7 +91,7 @@ impl Reader<'_> {
                     return Err(usage(format!("{key}={value}: {fault}"), help.to_owned()));
                 }
                 // The unknown key is the first thing to say.
-                Err(_) => crate::units::Tokens::ZERO,
+                Err(_) => Tokens::ZERO,
             };
             if object.insert(key.to_owned(), Value::from(count.0)).is_some() {
                 return Err(usage(format!("`{key}` is given twice"), "give it once".to_owned()));
@@ -126,11 +103,11 @@ impl Reader<'_> {
     }
 
     /// One JSON value, or one a line.
-    fn document(&self, text: &str) -> Result<Input, CliError> {
+    fn document(&self, text: &str) -> Result<Input, QuoteError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim().is_empty() {
             let name = if self.name.is_empty() { "the usage" } else { self.name };
-            return Err(usage(format!("{name} is empty"), HELP.to_owned()));
+            return Err(usage(format!("{name} is empty"), USAGE_HELP.to_owned()));
         }
         let mut input = Input::default();
         match serde_json::from_str::<Value>(text) {
@@ -146,12 +123,12 @@ impl Reader<'_> {
         }
         if input.rows.is_empty() {
             let name = if self.name.is_empty() { "the list" } else { self.name };
-            return Err(usage(format!("{name} holds no usage"), HELP.to_owned()));
+            return Err(usage(format!("{name} holds no usage"), USAGE_HELP.to_owned()));
         }
         Ok(input)
     }
 
-    fn lines(&self, text: &str, input: &mut Input) -> Result<(), CliError> {
+    fn lines(&self, text: &str, input: &mut Input) -> Result<(), QuoteError> {
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let value = serde_json::from_str(line).map_err(|error| self.not_json(index, &error))?;
             let name = if self.name.is_empty() { "line" } else { self.name };
@@ -167,7 +144,7 @@ impl Reader<'_> {
         number: usize,
         value: &Value,
         input: &mut Input,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), QuoteError> {
         let member = value.as_object().and_then(|object| object.get("usage"));
         if member.is_some_and(Value::is_null) {
             input.without_usage += 1;
@@ -184,19 +161,19 @@ impl Reader<'_> {
         place: &str,
         value: &Value,
         style: Option<UsageStyle>,
-    ) -> Result<BilledUsage, CliError> {
+    ) -> Result<BilledUsage, QuoteError> {
         read_usage(value, style).map_err(|error| {
-            usage(at(place, &format!("failed to read the usage: {error}")), HELP.to_owned())
+            usage(at(place, &format!("failed to read the usage: {error}")), USAGE_HELP.to_owned())
         })
     }
 
     /// A text that is no JSON, `lines` lines below the start of the file.
-    fn not_json(&self, lines: usize, error: &serde_json::Error) -> CliError {
+    fn not_json(&self, lines: usize, error: &serde_json::Error) -> QuoteError {
         let text = error.to_string();
         let reason = text.split(" at line ").next().unwrap_or(&text);
         let (line, column) = (lines + error.line(), error.column());
         let name = if self.name.is_empty() { "the usage" } else { self.name };
-        usage(format!("{name}:{line}:{column}: not JSON: {reason}"), HELP.to_owned())
+        usage(format!("{name}:{line}:{column}: not JSON: {reason}"), USAGE_HELP.to_owned())
     }
 }
 
@@ -207,9 +184,4 @@ fn is_lines(text: &str) -> bool {
         && text.lines().any(|line| {
             line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
         })
-}
-
-/// A message with the place it is about.
-pub(super) fn at(place: &str, message: &str) -> String {
-    if place.is_empty() { message.to_owned() } else { format!("{place}: {message}") }
 }

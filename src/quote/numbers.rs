@@ -1,7 +1,5 @@
 //! Prices, counts and factors as they are typed: exact decimals or a refusal, never a float.
 
-use std::cmp::Ordering;
-
 use crate::provider::{UsageStyle, parse_usd_per_mtok};
 use crate::units::{CacheTtl, PicoUsd, Tokens};
 
@@ -16,16 +14,16 @@ const FACTOR_MAX: i128 = 1_000;
 
 /// A factor in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Factor(i128);
+pub struct Factor(i128);
 
 impl Factor {
     /// The price times the factor; `None` where that is no whole number of pico-dollars.
-    pub(super) fn of(self, price: PicoUsd) -> Option<PicoUsd> {
+    pub fn of(self, price: PicoUsd) -> Option<PicoUsd> {
         exact(price.0 * self.0, MILLION).map(PicoUsd)
     }
 
     /// The factor as a plain decimal, e.g. `2` or `1.5`.
-    pub(super) fn to_text(self) -> String {
+    pub fn to_text(self) -> String {
         let text = format!("{}.{:06}", self.0 / MILLION, self.0 % MILLION);
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
@@ -36,8 +34,11 @@ pub(super) fn exact(numerator: i128, denominator: i128) -> Option<i128> {
     (numerator % denominator == 0).then_some(numerator / denominator)
 }
 
-/// A price in USD per million tokens.
-pub(super) fn parse_price(text: &str) -> Result<PicoUsd, String> {
+/// A price in USD per million tokens, `3.75` or `$3.75`, up to 1,000,000.
+///
+/// # Errors
+/// Says what is expected instead of a price that is no exact decimal.
+pub fn parse_price(text: &str) -> Result<PicoUsd, String> {
     let plain = text.strip_prefix('$').unwrap_or(text);
     refuse_negative(plain)?;
     match parse_usd_per_mtok(plain) {
@@ -50,7 +51,10 @@ pub(super) fn parse_price(text: &str) -> Result<PicoUsd, String> {
 }
 
 /// A count of tokens: `12304`, `12_304`, `1.9k`, `4.8M`.
-pub(super) fn parse_count(text: &str) -> Result<Tokens, String> {
+///
+/// # Errors
+/// Says what is expected instead of a text that is no whole number of tokens.
+pub fn parse_count(text: &str) -> Result<Tokens, String> {
     refuse_negative(text)?;
     let expected = || "a count such as 12304, 1.9k or 4.8M expected".to_owned();
     let (digits, scale) = match (text.strip_suffix('k'), text.strip_suffix('M')) {
@@ -72,7 +76,10 @@ pub(super) fn parse_count(text: &str) -> Result<Tokens, String> {
 }
 
 /// A factor above zero, e.g. `2` or `1.5`.
-pub(super) fn parse_factor(text: &str) -> Result<Factor, String> {
+///
+/// # Errors
+/// Says what is expected instead of a text that is no such factor.
+pub fn parse_factor(text: &str) -> Result<Factor, String> {
     refuse_negative(text)?;
     let expected = "a factor above 0 and up to 1000 with at most 6 decimals expected, e.g. 2";
     match parse_usd_per_mtok(text) {
@@ -81,24 +88,33 @@ pub(super) fn parse_factor(text: &str) -> Result<Factor, String> {
     }
 }
 
-/// A day of the calendar.
-pub(super) fn parse_day(text: &str) -> Result<jiff::civil::Date, String> {
+/// A day of the calendar, `2026-07-24`.
+///
+/// # Errors
+/// Says what is expected instead of a text that is no day.
+pub fn parse_day(text: &str) -> Result<jiff::civil::Date, String> {
     // The parser would take a time of day too.
     let plain = text.len() == "2026-07-24".len();
     let day = if plain { text.parse().ok() } else { None };
     day.ok_or_else(|| "a day such as 2026-07-24 expected".to_owned())
 }
 
-/// The lifetime of a write.
-pub(super) fn parse_ttl(text: &str) -> Result<CacheTtl, String> {
+/// The lifetime of a write, `5m` or `1h`.
+///
+/// # Errors
+/// Says what is expected instead of any other text.
+pub fn parse_ttl(text: &str) -> Result<CacheTtl, String> {
     [CacheTtl::FiveMinutes, CacheTtl::OneHour]
         .into_iter()
         .find(|ttl| ttl.label() == text)
         .ok_or_else(|| "5m or 1h expected".to_owned())
 }
 
-/// The style of a usage object.
-pub(super) fn parse_style(text: &str) -> Result<UsageStyle, String> {
+/// The style of a usage object, by its label.
+///
+/// # Errors
+/// Says what is expected instead of any other text.
+pub fn parse_style(text: &str) -> Result<UsageStyle, String> {
     UsageStyle::parse(text).ok_or_else(|| {
         let labels: Vec<&str> = UsageStyle::ALL.iter().map(|style| style.label()).collect();
         format!("one of {} expected", labels.join(", "))
@@ -119,22 +135,8 @@ fn all_digits(text: &str) -> bool {
 }
 
 /// Decimals of USD per million tokens, e.g. `3.75`.
-pub(super) fn usd_per_mtok(price: PicoUsd) -> String {
+pub fn usd_per_mtok(price: PicoUsd) -> String {
     PicoUsd(price.0 * MILLION).to_usd_string()
-}
-
-/// Decimal texts with as many decimals as the longest has, so that their points stand in a column.
-/// Texts that are no decimals stay.
-pub(super) fn align_decimals(texts: &mut [String]) {
-    let places = |text: &String| text.split_once('.').map(|(_, fraction)| fraction.len());
-    let most = texts.iter().filter_map(places).max().unwrap_or_default();
-    for text in texts {
-        if let Some(own) = places(text)
-            && own.cmp(&most) == Ordering::Less
-        {
-            text.push_str(&"0".repeat(most - own));
-        }
-    }
 }
 
 #[cfg(test)]
