@@ -78,6 +78,13 @@ impl PromptCache {
         outcome
     }
 
+    /// From here on these rules hold; entries stay.
+    pub fn follow(&mut self, rules: &CacheRules) {
+        if self.rules != *rules {
+            self.rules = rules.clone();
+        }
+    }
+
     /// Forgets the entries whose lifetime was over at `moment`. They can never be read again; until
     /// they are forgotten they tell an expired entry from one that nobody wrote.
     pub fn forget_expired(&mut self, moment: SimTime) {

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use super::error::CliError;
 use super::output::{Output, stdout_error};
 use super::progress::Progress;
-use super::spool::Spool;
+use super::spool::{Spool, is_same_file};
 use crate::provider::rules::{RULE_KEYS, RuleKind, RuleValue};
 use crate::replay::{self, Options, Played, ReplayError, Sink, Timing};
 use crate::report::replayed::{self, Disagreement};
@@ -75,6 +75,12 @@ pub(super) fn parse_day(text: &str) -> Result<Date, String> {
 
 /// Plays the trace and prints what it came to.
 pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
+    if let Some(csv) = args.csv.as_ref().filter(|csv| is_same_file(csv, &args.file)) {
+        return Err(CliError::Usage {
+            message: format!("--csv names the trace itself, {}", csv.display()),
+            help: "name another file".to_owned(),
+        });
+    }
     let source = Source::open(&args.file).map_err(|source| CliError::Io {
         action: "read",
         path: args.file.clone(),
@@ -117,11 +123,15 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
             output.result(text.as_bytes())?;
         }
     }
-    if args.check && outcome.agreements.unexplained > 0 {
-        let count = format!("{} predictions", outcome.agreements.unexplained);
-        return Err(CliError::NotMet { count });
+    let agreements = &outcome.agreements;
+    match (args.check, agreements.unexplained, agreements.predictable()) {
+        (false, _, _) | (true, 0, 1..) => Ok(()),
+        (true, 0, 0) => Err(CliError::NotMet {
+            count: "1 comparison with a bill (there is none in the trace)".to_owned(),
+        }),
+        (true, 1, _) => Err(CliError::NotMet { count: "1 prediction".to_owned() }),
+        (true, more, _) => Err(CliError::NotMet { count: format!("{more} predictions") }),
     }
-    Ok(())
 }
 
 /// Where the rows of a replay go. Nothing is printed before all of them are there.

@@ -9,7 +9,7 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Progress;
 use super::sources::{self, Source};
-use super::spool::Spool;
+use super::spool::{Spool, is_same_file};
 use crate::analysis::{Summary, expect};
 use crate::provider::rules;
 use crate::report::charts::ChartInput;
@@ -57,6 +57,14 @@ pub(super) fn run(args: &Args, output: Output, config: &Config) -> Result<(), Cl
         return Err(CliError::Usage {
             message: format!("--timeline takes one scenario, but {} are named", sources.len()),
             help: "name one scenario file".to_owned(),
+        });
+    }
+    if let Some(path) = &args.timeline
+        && sources.iter().any(|source| is_same_file(&source.path, path))
+    {
+        return Err(CliError::Usage {
+            message: format!("--timeline names the scenario itself, {}", path.display()),
+            help: "name another file".to_owned(),
         });
     }
     let job = Job { args, output, config, single: sources.len() == 1 };

@@ -11,6 +11,7 @@ pub use agreement::{Agreement, Agreements, Explanation};
 pub use models::{MIN_TOKENS_ASSUMED, check_rules};
 pub use totals::{ModelTotals, Sums, Totals};
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::civil::Date;
@@ -27,6 +28,7 @@ use crate::trace::{Observed, Trace, TraceError, Traced};
 use crate::units::{SimTime, Tokens};
 use crate::usage::Usage;
 
+use agreement::Seen;
 use models::{Known, Models};
 
 /// Name of the plan in records.
@@ -210,7 +212,12 @@ struct Run<'a> {
     seq: u64,
     outcome: Outcome,
     unnamed: u64,
+    /// Scopes and first blocks of the requests so far.
+    beginnings: HashSet<(Arc<str>, u128)>,
 }
+
+/// Most first blocks that are remembered for requests of which nobody says what was billed.
+const BEGINNINGS_MAX: usize = 100_000;
 
 /// A request that waits for those that start with it.
 struct Waiting {
@@ -235,6 +242,7 @@ impl<'a> Run<'a> {
             seq: 0,
             outcome: Outcome::default(),
             unnamed: 0,
+            beginnings: HashSet::new(),
         }
     }
 
@@ -284,8 +292,15 @@ impl<'a> Run<'a> {
         let price = model.price(&usage);
         let at = |blocks_read: usize| tokens_at(blocks, blocks_read);
         let observed = traced.observed;
-        let agreement =
-            observed.map(|observed| Agreement::judge(&traced.sizes, verdict, &observed));
+        let begins_as_another = self.begins_as_another(traced);
+        let seen = Seen {
+            sizes: &traced.sizes,
+            verdict,
+            blocks,
+            min_tokens: model.rules.min_tokens,
+            begins_as_another,
+        };
+        let agreement = observed.map(|observed| Agreement::judge(&seen, &observed));
         self.sum(request, verdict, usage);
         agreement.into_iter().for_each(|agreement| self.outcome.agreements.note(agreement));
         let read_end = verdict.outcome.read_block;
@@ -309,6 +324,16 @@ impl<'a> Run<'a> {
         self.seq += 1;
         let is_priced = price.is_some();
         Played { record: row.record(), line: traced.line, is_priced, observed, agreement }
+    }
+
+    /// Whether a request before it, in its scope, begins with the same block. Notes its own.
+    fn begins_as_another(&mut self, traced: &Traced) -> bool {
+        let Payload::Blocks(stated) = &traced.event.payload else { return false };
+        let Some(first) = stated.blocks.first() else { return false };
+        if traced.observed.is_none() && self.beginnings.len() >= BEGINNINGS_MAX {
+            return false;
+        }
+        !self.beginnings.insert((Arc::clone(&traced.event.scope), first.identity))
     }
 
     fn sum(&mut self, request: &Waiting, verdict: &Verdict, usage: Usage) {

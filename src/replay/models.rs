@@ -71,7 +71,8 @@ impl<'a> Models<'a> {
                 known
             }
         };
-        self.on_another_day += u64::from(day.is_some_and(|day| day != known.day));
+        let is_other = known.facts.is_some() && day.is_some_and(|day| day != known.day);
+        self.on_another_day += u64::from(is_other);
         Ok(known)
     }
 

@@ -24,7 +24,7 @@ pub const REMEMBERED_PREFIXES: usize = 1_000_000;
 pub struct Arrival<'a> {
     /// Whose cache it uses: scope and model. Requests of two lanes never share.
     pub lane: (&'a str, &'a str),
-    /// The rules of its lane; those of the lane's first request hold. `None` where nothing is
+    /// The rules by which it is billed; `None`, for all requests of its lane, where nothing is
     /// cached.
     pub rules: Option<&'a CacheRules>,
     /// Its blocks in the provider's order.
@@ -82,6 +82,7 @@ pub struct Simulator {
     /// Number of prefixes up to which nothing is forgotten, at least.
     remembers: usize,
     forgets_above: usize,
+    remembered: usize,
 }
 
 impl Default for Simulator {
@@ -104,6 +105,7 @@ impl Simulator {
             group: 0,
             remembers: prefixes,
             forgets_above: prefixes,
+            remembered: 0,
         }
     }
 
@@ -124,7 +126,9 @@ impl Simulator {
         for index in 0..requests.len() {
             let arrival = requests.arrival(index);
             let lane = self.lane(&arrival);
+            let before = self.lanes[lane].seen.len();
             seen.push(self.lanes[lane].note(group, &arrival));
+            self.remembered += self.lanes[lane].seen.len() - before;
             lanes.push(lane);
         }
         let mut played = Vec::with_capacity(requests.len());
@@ -154,7 +158,7 @@ impl Simulator {
 
     /// Number of prefixes that are remembered.
     pub fn remembered(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.seen.len()).sum()
+        self.remembered
     }
 
     fn lane(&mut self, arrival: &Arrival<'_>) -> usize {
@@ -175,6 +179,7 @@ impl Simulator {
         }
         let moment = now.plus_ms(-REMEMBERED_MS);
         self.lanes.iter_mut().for_each(|lane| lane.forget(moment));
+        self.remembered = self.lanes.iter().map(|lane| lane.seen.len()).sum();
         // What is left is needed; the next look is worth it when that has doubled.
         self.forgets_above = self.remembers.max(2 * self.remembered());
     }
@@ -272,6 +277,7 @@ impl Lane {
             let total = arrival.blocks.last().map_or(Tokens::ZERO, |block| block.tokens_so_far);
             return CacheOutcome { uncached: total, ..CacheOutcome::default() };
         };
+        arrival.rules.into_iter().for_each(|rules| cache.follow(rules));
         let outcome = cache.access(CacheRequest {
             blocks: arrival.blocks,
             start: arrival.start,

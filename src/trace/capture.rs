@@ -3,6 +3,7 @@
 //! Bodies are read whole and kept as blocks: identity, bytes, kind and marker. Calls are played in
 //! the order of their times; one without a time goes one second after the call above it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -81,17 +82,19 @@ impl Capture {
     pub fn open(source: Source) -> Result<Capture, TraceError> {
         let io = |error| TraceError::io(source.name(), error);
         let mut lines = source.lines().map_err(io)?;
-        let (mut calls, mut left_out) = (Vec::new(), 0_usize);
+        let mut calls = Vec::new();
+        let mut left_out: BTreeMap<LeftOut, usize> = BTreeMap::new();
         while let Some(line) = lines.next_line().map_err(io)? {
             let (number, bytes, ended) = (line.number, line.bytes, line.ended);
             match call(Place { name: source.name(), line: number, bytes, ended })? {
-                Some(call) => calls.push(call),
-                None => left_out += 1,
+                Ok(call) => calls.push(call),
+                Err(why) => *left_out.entry(why).or_default() += 1,
             }
         }
         let mut notes = Vec::new();
-        if left_out > 0 {
-            notes.push(format!("{left_out} calls without usage are left out"));
+        for (why, number) in &left_out {
+            let (calls, are) = if *number == 1 { ("call", "is") } else { ("calls", "are") };
+            notes.push(format!("{number} {calls} {} {are} left out", why.text()));
         }
         let untimed = give_times(&mut calls);
         if untimed > 0 {
@@ -109,6 +112,14 @@ impl Capture {
             notes.push(format!(
                 "billed with another size than the first write of the same prefix: lines {}",
                 listed(&learnt.conflicts)
+            ));
+        }
+        let contradicted = calls.iter().filter(|call| sizes(call, &learnt).2);
+        let contradicted: Vec<u64> = contradicted.map(|call| call.line).collect();
+        if !contradicted.is_empty() {
+            notes.push(format!(
+                "billed less than a prefix that they contain: lines {}",
+                listed(&contradicted)
             ));
         }
         Ok(Capture { name, calls, learnt, notes, out_of_order })
@@ -129,7 +140,7 @@ impl Capture {
     }
 
     fn traced(&self, call: &Call) -> Traced {
-        let (tokens, learnt) = sizes(call, &self.learnt);
+        let (tokens, known, _) = sizes(call, &self.learnt);
         let blocks = call.blocks.iter().zip(tokens).map(|(block, tokens)| StatedBlock {
             identity: block.identity,
             tokens,
@@ -148,7 +159,7 @@ impl Capture {
             output: call.usage.output,
             payload: Payload::Blocks(StatedPrompt { namespace, blocks: blocks.collect() }),
         };
-        let sizes = Sizes::Learnt(learnt);
+        let sizes = Sizes::Learnt { known };
         Traced { line: call.line, event, sizes, observed: Some(call.observed) }
     }
 }
@@ -169,7 +180,8 @@ pub struct Recorded {
 struct WireCall<'a> {
     #[serde(borrow)]
     request: &'a RawValue,
-    usage: serde_json::Value,
+    usage: Option<serde_json::Value>,
+    endpoint: Option<String>,
     id: Option<serde_json::Value>,
     model: Option<String>,
     provider: Option<String>,
@@ -205,17 +217,6 @@ impl CallLine<'_> {
         }
     }
 
-    /// Whose cache rules hold for requests that were sent to `platform`.
-    fn provider(&self, platform: &str) -> Result<&'static dyn Provider, Box<Mistake>> {
-        let served = provider::ALL.iter().find(|provider| provider.serves(platform));
-        served.copied().ok_or_else(|| {
-            let known: Vec<&str> = provider::ALL.iter().map(|known| known.name()).collect();
-            let message = format!("the cache rules of `{platform}` are not known");
-            let help = format!("known: {} and the clouds that resell it", known.join(", "));
-            self.wrong("provider", message, &help)
-        })
-    }
-
     fn prompt(&self, provider: &dyn Provider, body: &str) -> Result<RenderedPrompt, Box<Mistake>> {
         let help = "give the body of the request as it was sent";
         if self.root.get("request").and_then(|body| body.get("messages")).is_none() {
@@ -227,8 +228,28 @@ impl CallLine<'_> {
     }
 }
 
-/// `None` for a call without usage.
-fn call(place: Place<'_>) -> Result<Option<Call>, TraceError> {
+/// Why a call is not played.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LeftOut {
+    /// Nobody says what was billed: it failed, or was not recorded whole.
+    NoUsage,
+    /// It only asked for a count.
+    NotSent,
+    /// The cache rules of where it was sent are not known.
+    Platform(String),
+}
+
+impl LeftOut {
+    fn text(&self) -> String {
+        match self {
+            LeftOut::NoUsage => "without usage".to_owned(),
+            LeftOut::NotSent => "that only asked for a token count".to_owned(),
+            LeftOut::Platform(name) => format!("to `{name}`, whose cache rules are not known,"),
+        }
+    }
+}
+
+fn call(place: Place<'_>) -> Result<Result<Call, LeftOut>, TraceError> {
     let root = parse(place.bytes).map_err(|error| place.syntax(&error))?;
     let line = CallLine { place, root };
     let wire: WireCall<'_> = serde_json::from_slice(place.bytes).map_err(|error| {
@@ -239,25 +260,35 @@ fn call(place: Place<'_>) -> Result<Option<Call>, TraceError> {
         mistake.column = error.column();
         mistake
     })?;
-    if wire.usage.is_null() {
-        return Ok(None);
+    let Some(usage) = wire.usage.filter(|usage| !usage.is_null()) else {
+        return Ok(Err(LeftOut::NoUsage));
+    };
+    if wire.endpoint.as_deref() == Some("count_tokens") {
+        return Ok(Err(LeftOut::NotSent));
     }
     let platform = wire.provider.unwrap_or_else(|| platform_default().to_owned());
-    let provider = line.provider(&platform)?;
+    let Some(provider) = provider::ALL.iter().find(|provider| provider.serves(&platform)) else {
+        return Ok(Err(LeftOut::Platform(platform)));
+    };
     let help = "give the provider's own usage object";
-    let billed = read_usage(&wire.usage, None)
-        .map_err(|error| line.wrong("usage", error.to_string(), help))?;
+    let billed =
+        read_usage(&usage, None).map_err(|error| line.wrong("usage", error.to_string(), help))?;
     let request = wire.request.get();
-    let rendered = line.prompt(provider, request)?;
+    let rendered = line.prompt(*provider, request)?;
     let model = wire.model.or_else(|| text_of(request, "model")).ok_or_else(|| {
         place.whole("no model is named", "give `model` beside `request`, or in it")
     })?;
     let source = wire.source.unwrap_or_default();
     let answer = wire.t_first_token.or(wire.t_response);
-    let times = times(wire.t_request, answer, &source)
-        .map_err(|key| line.wrong(key, "not a time", "seconds since 1970, e.g. 1748554704.293"))?;
+    let times = times(wire.t_request, answer, &source).map_err(|key| {
+        let help = match key {
+            "source" => "write `recorded_at` as 2026-08-02T17:44:17Z",
+            _ => "seconds since 1970, e.g. 1748554704.293; an answer is not before its request",
+        };
+        line.wrong(key, "not a possible time", help)
+    })?;
     let scope = wire.scope.or(source.repo).unwrap_or_default();
-    let several_passes = has_several_passes(&wire.usage);
+    let several_passes = has_several_passes(&usage);
     let mut call = Call {
         line: place.line,
         id: wire.id.map_or_else(|| format!("line-{}", place.line), plain),
@@ -279,7 +310,7 @@ fn call(place: Place<'_>) -> Result<Option<Call>, TraceError> {
         call.usage = billed.with_assumed_writes(CacheTtl::OneHour);
         call.observed = observed(&call.usage, several_passes);
     }
-    Ok(Some(call))
+    Ok(Ok(call))
 }
 
 fn block_of(block: &crate::request::RenderedBlock) -> CallBlock {
@@ -328,12 +359,15 @@ fn plain(id: serde_json::Value) -> String {
     id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }
 
-/// Whether the provider ran tools of its own, between passes of the model that are billed as one.
+/// Whether passes of the model are billed as one: between them the provider ran tools of its own,
+/// or made the history shorter.
 fn has_several_passes(usage: &serde_json::Value) -> bool {
     let counts = usage.get("server_tool_use").and_then(serde_json::Value::as_object);
-    counts.is_some_and(|counts| {
+    let ran_tools = counts.is_some_and(|counts| {
         counts.values().any(|count| count.as_u64().is_some_and(|count| count > 0))
-    })
+    });
+    let passes = usage.get("iterations").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
+    ran_tools || passes > 1
 }
 
 /// The key of the time that cannot be read is the error.
@@ -345,7 +379,10 @@ fn times(
     if let Some(seconds) = start {
         let start = time_of_seconds(seconds).ok_or("t_request")?;
         let first = answer.map_or(Some(start), time_of_seconds).ok_or("t_response")?;
-        return Ok(Some(Times { start, first_token_at: first.max(start) }));
+        if first < start {
+            return Err("t_response");
+        }
+        return Ok(Some(Times { start, first_token_at: first }));
     }
     let Some(text) = &source.recorded_at else { return Ok(None) };
     let recorded = text.parse::<Timestamp>().ok().or_else(|| {

@@ -45,10 +45,13 @@ pub struct Traced {
 pub enum Sizes {
     /// The trace states them.
     Stated,
-    /// The size of the whole is what was billed; the prefixes that end with the blocks named here
-    /// (by index, in order) have the size that a call which wrote them was billed; everything
-    /// between is shared out by bytes.
-    Learnt(Vec<usize>),
+    /// The size of the whole is what was billed; everything between known places is shared out by
+    /// bytes.
+    Learnt {
+        /// Blocks, in order, at whose ends prefixes of known size end: that which a call that wrote
+        /// them was billed.
+        known: Vec<usize>,
+    },
 }
 
 /// What was billed for a request; `None` where the trace does not say.
@@ -95,7 +98,7 @@ pub fn open(source: Source) -> Result<Trace, TraceError> {
     if root.get("forkcost_timeline").is_some() {
         return Ok(Trace::Timeline(Timeline::open(source)?));
     }
-    if root.get("request").is_some() && root.get("usage").is_some() {
+    if root.get("request").is_some() {
         return Ok(Trace::Capture(Capture::open(source)?));
     }
     let keys: Vec<&str> = root.members().iter().map(|member| member.key.as_str()).take(8).collect();

@@ -4,22 +4,24 @@ use super::capture::Call;
 use super::learn::{Learnt, written};
 use crate::units::Tokens;
 
-/// Tokens of every block, and the blocks whose prefixes have a learnt size.
+/// Tokens of every block, the blocks whose prefixes have a learnt size, and whether a learnt size
+/// contradicts the bill of this call.
 ///
 /// The whole has the size that was billed. Between known places tokens are shared out by bytes, so
 /// the sizes of all blocks add up to the bill.
-pub(super) fn sizes(call: &Call, learnt: &Learnt) -> (Vec<Tokens>, Vec<usize>) {
+pub(super) fn sizes(call: &Call, learnt: &Learnt) -> (Vec<Tokens>, Vec<usize>, bool) {
     let own = written(call);
     let total = call.usage.input().0;
     let mut known: Vec<(usize, u64)> = Vec::new();
+    let mut contradicts = false;
     for (block, prefix) in call.prefixes.iter().enumerate() {
         let of_own = own.iter().find(|(at, _)| at == &block).map(|(_, tokens)| *tokens);
         let size = of_own.or_else(|| learnt.size(*prefix));
         let before = known.last().map_or(0, |(_, tokens)| *tokens);
-        if let Some(size) = size
-            && (before..=total).contains(&size)
-        {
-            known.push((block, size));
+        match size {
+            Some(size) if (before..=total).contains(&size) => known.push((block, size)),
+            Some(_) => contradicts = true,
+            None => {}
         }
     }
     let mut tokens = Vec::with_capacity(call.blocks.len());
@@ -34,7 +36,7 @@ pub(super) fn sizes(call: &Call, learnt: &Learnt) -> (Vec<Tokens>, Vec<usize>) {
         share_out(size - start, &weights, &mut tokens);
         start = size;
     }
-    (tokens, known.into_iter().map(|(block, _)| block).collect())
+    (tokens, known.into_iter().map(|(block, _)| block).collect(), contradicts)
 }
 
 /// Parts of `total` in proportion to `weights`; they add up to it exactly.

@@ -76,11 +76,12 @@ impl Provider for Anthropic {
     }
 
     fn counts_every_block(&self, platform: &str) -> bool {
-        platform.starts_with("bedrock")
+        platform.to_ascii_lowercase().starts_with("bedrock")
     }
 
     fn serves(&self, platform: &str) -> bool {
-        platform == self.name() || platform.starts_with("bedrock")
+        let platform = platform.to_ascii_lowercase();
+        platform == self.name() || ["bedrock", "vertex"].iter().any(|c| platform.starts_with(c))
     }
 
     fn render_own(
