@@ -122,7 +122,7 @@ const EXPLAINED: [(u64, Explanation); 14] = [
     (24, Explanation::SeveralPasses),
     (25, Explanation::WarmStart),
     (29, Explanation::WarmStart),
-    (30, Explanation::WarmStart),
+    (30, Explanation::OtherParameters),
     (31, Explanation::SizeNotLearnt),
     (32, Explanation::SizeNotLearnt),
     (33, Explanation::WarmStart),

@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::output::{Output, stdout_error};
 use super::progress::Progress;
 use super::spool::{Spool, is_same_file};
-use crate::provider::rules::{RULE_KEYS, RuleKind, RuleValue};
+use crate::provider::rules::{self, RULE_KEYS, RuleKind, RuleValue};
 use crate::replay::{self, Options, Played, ReplayError, Sink, Timing};
 use crate::report::replayed::{self, Disagreement};
 use crate::trace::{self, Source};
@@ -64,7 +64,7 @@ pub(super) fn parse_rule(text: &str) -> Result<(String, RuleValue), String> {
         }
     };
     let rule = (key.to_owned(), value);
-    replay::check_rules(std::slice::from_ref(&rule)).map_err(|error| error.to_string())?;
+    rules::check(&rule.0, &rule.1).map_err(|error| error.to_string())?;
     Ok(rule)
 }
 

@@ -49,6 +49,10 @@ fn checks(args: &Args, output: Output) -> Result<Vec<Check>, CliError> {
     let index = Index::published().map_err(|error| CliError::Config(error.to_string()))?;
     let set = || std::env::var_os("FORKCOST_DATA").filter(|folder| !folder.is_empty());
     let data = args.data.clone().or_else(|| set().map(PathBuf::from));
+    if let Some(folder) = args.data.as_ref().filter(|folder| !folder.is_dir()) {
+        let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return Err(CliError::Io { action: "read", path: folder.clone(), source });
+    }
     let steps = index.timelines.len() + index.recordings.len();
     let mut progress = Progress::new(output, steps as u64);
     let mut checks = Vec::with_capacity(steps);
@@ -63,7 +67,10 @@ fn checks(args: &Args, output: Output) -> Result<Vec<Check>, CliError> {
         let path = path.filter(|path| path.is_file());
         let open = path.map(|path| move || Source::open(&path));
         let open = open.as_ref().map(|open| open as &dyn Fn() -> std::io::Result<Source>);
-        checks.push(verify::recording(recording, open)?);
+        checks.push(
+            verify::recording(recording, open)
+                .unwrap_or_else(|error| verify::unreadable(recording, &error)),
+        );
         progress.step();
     }
     for row in money::rows().map_err(|error| CliError::Config(error.to_string()))? {

@@ -88,6 +88,15 @@ pub fn apply(rules: &mut CacheRules, key: &str, value: RuleValue) -> Result<(), 
     Ok(())
 }
 
+/// Whether a rule may have a value.
+///
+/// # Errors
+/// Where the key is unknown or the value is not allowed.
+pub fn check(key: &str, value: &RuleValue) -> Result<(), RuleError> {
+    let mut probe = crate::provider::facts::anthropic_facts().rules.clone();
+    apply(&mut probe, key, value.clone())
+}
+
 /// All rules as a scenario would set them, in the order of [`RULE_KEYS`].
 pub fn stated(rules: &CacheRules) -> Vec<(String, RuleValue)> {
     let count = match rules.count {

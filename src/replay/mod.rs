@@ -8,7 +8,7 @@ mod models;
 pub mod totals;
 
 pub use agreement::{Agreement, Agreements, Explanation};
-pub use models::{MIN_TOKENS_ASSUMED, check_rules};
+pub use models::MIN_TOKENS_ASSUMED;
 pub use totals::{ModelTotals, Sums, Totals};
 
 use std::collections::HashSet;
@@ -84,8 +84,10 @@ pub enum ReplayError {
     #[error("{0}")]
     Trace(#[from] TraceError),
     /// A request names an unknown model.
-    #[error("line {line}: {source}")]
+    #[error("{trace}:{line}: {source}")]
     Model {
+        /// The trace as it is named.
+        trace: String,
         /// Its line.
         line: u64,
         /// What is near.
@@ -145,7 +147,7 @@ pub fn replay(
             if let (true, Some(mistake)) = (options.strict, &capture.out_of_order) {
                 return Err(TraceError::OutOfOrder(mistake.clone()).into());
             }
-            let mut run = Run::new(options, &[], "billed", "exact");
+            let mut run = Run::new(capture.name(), options, &[], "billed", "exact");
             run.outcome.notes.clone_from(&capture.notes);
             run.sorted(capture.out_of_order.is_some());
             for request in capture.requests() {
@@ -188,7 +190,7 @@ fn in_order(
     let header = &timeline.header;
     let tokenizer = header.tokenizer.as_deref().unwrap_or("stated");
     let exactness = if header.tokenizer.is_some() { "estimated" } else { "stated" };
-    let mut run = Run::new(options, &header.rules, tokenizer, exactness);
+    let mut run = Run::new(timeline.name(), options, &header.rules, tokenizer, exactness);
     run.sorted(sorted.is_some());
     let requests = match sorted {
         Some(sorted) => timeline.requests_sorted(sorted)?,
@@ -203,6 +205,7 @@ fn in_order(
 
 /// A replay on its way.
 struct Run<'a> {
+    name: &'a str,
     models: Models<'a>,
     tokenizer: &'a str,
     exactness: &'a str,
@@ -228,12 +231,14 @@ struct Waiting {
 
 impl<'a> Run<'a> {
     fn new(
+        name: &'a str,
         options: &'a Options,
         stated: &'a [(String, RuleValue)],
         tokenizer: &'a str,
         exactness: &'a str,
     ) -> Run<'a> {
         Run {
+            name,
             models: Models::new(options, stated),
             tokenizer,
             exactness,
@@ -259,7 +264,8 @@ impl<'a> Run<'a> {
         day: Option<Date>,
         sink: &mut impl Sink,
     ) -> Result<(), ReplayError> {
-        let model = self.models.find(&traced.event.model, platform, day, traced.line)?;
+        let place = (self.name, traced.line);
+        let model = self.models.find(&traced.event.model, platform, day, place)?;
         self.unnamed += u64::from(model.id.is_empty());
         self.models.options.timing.change(&mut traced.event);
         if self.waiting.first().is_some_and(|first| first.traced.event.start < traced.event.start) {
@@ -362,15 +368,15 @@ impl<'a> Run<'a> {
         let notes = &mut self.outcome.notes;
         if self.unnamed > 0 {
             notes.push(format!(
-                "{} requests name no model: they have no price, and a prefix is cached from {} \
+                "{} of the requests name no model: they have no price, and a prefix is cached from {} \
                  tokens on (assumed); name one with --model",
                 self.unnamed, MIN_TOKENS_ASSUMED
             ));
         }
         if self.models.on_another_day > 0 {
             notes.push(format!(
-                "{} requests are older than the first known price of their model and have \
-                 the newest one",
+                "older than the first known price of their model, and priced at the newest: {} of \
+                 the requests",
                 self.models.on_another_day
             ));
         }

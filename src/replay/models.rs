@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::{Options, ReplayError};
 use crate::cache::{CacheRules, PositionCount};
-use crate::provider::rules::{RuleError, RuleValue, apply, documented_rules};
+use crate::provider::rules::{RuleValue, apply, documented_rules};
 use crate::provider::{self, Facts, ModelFacts, Provider, find_model};
 use crate::simulate::{Priced, priced};
 use crate::units::Tokens;
@@ -53,20 +53,20 @@ impl<'a> Models<'a> {
         Models { options, stated, known: HashMap::new(), on_another_day: 0 }
     }
 
-    /// The model of a request on `line`.
+    /// The model of a request at that place: the trace's name and the line.
     pub(super) fn find(
         &mut self,
         name: &Arc<str>,
         platform: &Arc<str>,
         day: Option<Date>,
-        line: u64,
+        place: (&str, u64),
     ) -> Result<Arc<Known>, ReplayError> {
         let day = self.options.date.or(day);
         let key = (Arc::clone(name), Arc::clone(platform), day);
         let known = match self.known.get(&key) {
             Some(known) => Arc::clone(known),
             None => {
-                let known = Arc::new(self.look_up(name, platform, day, line)?);
+                let known = Arc::new(self.look_up(name, platform, day, place)?);
                 self.known.insert(key, Arc::clone(&known));
                 known
             }
@@ -81,13 +81,16 @@ impl<'a> Models<'a> {
         name: &str,
         platform: &str,
         day: Option<Date>,
-        line: u64,
+        (trace, line): (&str, u64),
     ) -> Result<Known, ReplayError> {
         let name = if name.is_empty() { self.options.model.as_deref() } else { Some(name) };
         let (provider, facts) = match name {
             Some(name) => {
-                let (provider, model) =
-                    find(name).map_err(|source| ReplayError::Model { line, source })?;
+                let (provider, model) = find(name).map_err(|source| ReplayError::Model {
+                    trace: trace.to_owned(),
+                    line,
+                    source,
+                })?;
                 (provider, Some(model))
             }
             None => (provider::ALL[0], None),
@@ -132,14 +135,4 @@ fn find(
         nearest: Vec::new(),
         known: Vec::new(),
     }))
-}
-
-/// Checks rules without a model, so that a mistake in them is told before anything is read.
-///
-/// # Errors
-/// Where a rule is unknown or its value is not allowed.
-pub fn check_rules(rules: &[(String, RuleValue)]) -> Result<(), RuleError> {
-    let table = provider::ALL[0].facts();
-    let mut probe = rules_of(table, None, table.checked);
-    rules.iter().try_for_each(|(key, value)| apply(&mut probe, key, value.clone()))
 }

@@ -72,26 +72,42 @@ pub fn json(checks: &[Check]) -> serde_json::Result<String> {
 pub fn markdown(checks: &[Check]) -> String {
     let mut out = String::from(HEAD);
     out.push_str("\n## Predictions against bills\n\n");
-    out.push_str("| data set | bills | predictable | exact | explained | unexplained | result |\n");
-    out.push_str("|---|--:|--:|--:|--:|--:|---|\n");
-    let (replays, money): (Vec<&Check>, Vec<&Check>) =
-        checks.iter().partition(|check| check.kind == CheckKind::Replay);
+    out.push_str(
+        "| data set | bills | predictable | exact | of them reads | explained | unexplained | result |\n\
+         |---|--:|--:|--:|--:|--:|--:|---|\n",
+    );
+    let of = |kind| checks.iter().filter(move |check| check.kind == kind);
+    let replays: Vec<&Check> = of(CheckKind::Replay).collect();
+    let rules: Vec<&Check> = of(CheckKind::Rule).collect();
+    let money: Vec<&Check> = of(CheckKind::Money).collect();
     for check in &replays {
         let result = check.result.as_str().to_lowercase();
         let row = match &check.agreements {
             Some(found) => format!(
-                "{} | {} | {} | {} | {}",
+                "{} | {} | {} | {} | {} | {}",
                 found.observed,
                 found.predictable(),
                 found.exact,
+                check.reads_exact,
                 found.explained_total(),
                 found.unexplained
             ),
-            None => "- | - | - | - | -".to_owned(),
+            None => "- | - | - | - | - | -".to_owned(),
         };
         line(&mut out, &format!("| {} | {row} | {result} |", linked(check)));
     }
     explained(&mut out, &replays);
+    out.push_str(
+        "\n## Documented rules, worked\n\n\
+         Numbers of our own: they show that the rules are kept as documented, not that a provider keeps\n\
+         them.\n\n| rule | cases | as documented | result |\n|---|--:|--:|---|\n",
+    );
+    for check in &rules {
+        let (cases, exact) =
+            check.agreements.as_ref().map_or((0, 0), |found| (found.observed, found.exact));
+        let result = check.result.as_str().to_lowercase();
+        line(&mut out, &format!("| {} | {cases} | {exact} | {result} |", linked(check)));
+    }
     out.push_str("\n## Published arithmetic\n\n| source | what | result |\n|---|---|---|\n");
     for check in &money {
         let result = check.result.as_str().to_lowercase();
@@ -100,9 +116,10 @@ pub fn markdown(checks: &[Check]) -> String {
             &format!("| {} | {} | {result}: {} |", linked(check), check.what, check.detail),
         );
     }
-    assumptions(&mut out, &replays);
+    let replayed: Vec<&Check> = replays.iter().chain(&rules).copied().collect();
+    assumptions(&mut out, &replayed);
     out.push_str("\n## What was published and what is derived\n");
-    for check in replays.iter().filter(|check| !check.what.is_empty()) {
+    for check in replayed.iter().filter(|check| !check.what.is_empty()) {
         line(&mut out, &format!("\n* **{}**: {}", check.name, check.what));
     }
     out
@@ -118,13 +135,15 @@ A bill is *predictable* where the trace holds what a prediction needs; it is *ex
 prediction equals it to the token, *unexplained* where it does not. Of recorded calls only the
 tokens read are predicted: what was written and what was left follow from them and from the whole,
 which is billed. A bill that cannot be predicted is *explained* by a reason with a name. In
-timelines the sums are published and the sizes behind them are derived, so a timeline proves that
-the rules can give the published bills, and which rules cannot; a recording proves more, because
-nothing in it is ours.
+timelines of measurements the sums are published and the sizes behind them are derived, so such a
+timeline proves that the rules can give the published bills, and which rules cannot; a recording
+proves more, because nothing in it is ours. Of recorded calls it is compared, too, whether something
+was written for each lifetime.
 
 What no recording here proves: that runs of tool blocks count as one position, when exactly an entry
 becomes readable, and that its lifetime counts from the start of a request. Those rest on
-documentation, on the timelines below and on the hand-worked ones in `tests/cache_timelines.rs`.
+documentation, on published measurements, and on the worked rules below and in
+`tests/cache_timelines.rs`.
 ";
 
 fn line(out: &mut String, text: &str) {

@@ -371,6 +371,21 @@ mod tests {
     }
 
     #[test]
+    fn each_request_has_its_own_rules() {
+        let usual = rules();
+        let strict = CacheRules { min_tokens: Tokens(1_000_000), ..usual.clone() };
+        let mut simulator = Simulator::new();
+        let mut play = |rules: &CacheRules, start_ms| {
+            let mut one = One { blocks: blocks(0), rules, start: SimTime(start_ms) };
+            simulator.play(&mut one).remove(0).outcome
+        };
+        assert_eq!(play(&strict, 0).written, []);
+        assert_eq!(play(&usual, 1_000).written.len(), 1);
+        assert_eq!(play(&strict, 2_000).read, Tokens::ZERO);
+        assert_eq!(play(&usual, 3_000).read, Tokens(10_000));
+    }
+
+    #[test]
     fn what_is_forgotten_is_never_what_can_be_read() {
         let rules = rules();
         let mut simulator = Simulator::remembering(0);

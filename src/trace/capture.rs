@@ -195,7 +195,7 @@ struct WireCall<'a> {
 #[derive(Default, Deserialize)]
 struct WireSource {
     repo: Option<String>,
-    recorded_at: Option<String>,
+    recorded_at: Option<serde_json::Value>,
 }
 
 /// The platform of a recording that names none.
@@ -254,7 +254,7 @@ fn call(place: Place<'_>) -> Result<Result<Call, LeftOut>, TraceError> {
     let line = CallLine { place, root };
     let wire: WireCall<'_> = serde_json::from_slice(place.bytes).map_err(|error| {
         let mut mistake = place.whole(
-            format!("not a recorded call: {error}"),
+            format!("not a recorded call: {}", without_place(&error)),
             "`request` is the body as an object, `usage` what was billed, times are seconds",
         );
         mistake.column = error.column();
@@ -311,6 +311,13 @@ fn call(place: Place<'_>) -> Result<Result<Call, LeftOut>, TraceError> {
         call.observed = observed(&call.usage, several_passes);
     }
     Ok(Ok(call))
+}
+
+/// What the reader of JSON says, without a line that is always the first and without our own names.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    text.replace("struct WireSource", "an object").replace("struct WireCall", "an object")
 }
 
 fn block_of(block: &crate::request::RenderedBlock) -> CallBlock {
@@ -384,13 +391,23 @@ fn times(
         }
         return Ok(Some(Times { start, first_token_at: first }));
     }
-    let Some(text) = &source.recorded_at else { return Ok(None) };
-    let recorded = text.parse::<Timestamp>().ok().or_else(|| {
-        // Without an offset: UTC.
-        Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()
-    });
-    let start = SimTime(recorded.ok_or("source")?.as_millisecond());
+    let start = match &source.recorded_at {
+        None | Some(serde_json::Value::Null) => return Ok(None),
+        Some(serde_json::Value::Number(seconds)) => seconds.as_f64().and_then(time_of_seconds),
+        Some(serde_json::Value::String(text)) => moment_of(text),
+        Some(_) => None,
+    };
+    let start = start.ok_or("source")?;
     Ok(Some(Times { start, first_token_at: start }))
+}
+
+/// A moment as text, in UTC where it names no offset.
+fn moment_of(text: &str) -> Option<SimTime> {
+    let stamp = text
+        .parse::<Timestamp>()
+        .ok()
+        .or_else(|| Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok())?;
+    Some(SimTime(stamp.as_millisecond()))
 }
 
 /// The day of a moment, UTC.

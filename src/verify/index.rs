@@ -55,6 +55,8 @@ pub struct Timeline {
     pub published_by: String,
     /// Where; empty where no link is known.
     pub url: String,
+    /// Whether it works a documented rule instead of repeating a measurement.
+    pub is_rule: bool,
     /// Published token equivalents.
     pub cost: Vec<StatedCost>,
     /// Rules under which it no longer gives the published bills.
@@ -123,6 +125,8 @@ struct WireTimeline {
     source: String,
     url: String,
     #[serde(default)]
+    rule: bool,
+    #[serde(default)]
     cost: Vec<StatedCost>,
     #[serde(default)]
     differs_under: Vec<String>,
@@ -163,6 +167,7 @@ fn timeline(wire: WireTimeline) -> Result<Timeline, IndexError> {
         file: wire.file,
         published_by: wire.source,
         url: wire.url,
+        is_rule: wire.rule,
         cost: wire.cost,
         differs_under: rules,
         text,

@@ -11,15 +11,17 @@ pub use index::{Index, IndexError, Recording, Timeline};
 pub use sensitivity::{Flip, flips};
 
 use crate::record::RunRecord;
-use crate::replay::{Agreements, Options, Outcome, Played, ReplayError, Sink, replay};
+use crate::replay::{Agreement, Agreements, Options, Outcome, Played, ReplayError, Sink, replay};
 use crate::trace::{self, Source};
 use crate::units::Ratio;
 
 /// What kind of thing was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckKind {
-    /// Requests through the cache.
+    /// Requests through the cache, held to published or recorded bills.
     Replay,
+    /// A documented rule, worked on numbers of our own.
+    Rule,
     /// A usage and its price.
     Money,
 }
@@ -43,6 +45,8 @@ pub struct Check {
     pub detail: String,
     /// Predictions against bills, where there are some.
     pub agreements: Option<Agreements>,
+    /// Bills that hold a read, among those that are predicted.
+    pub reads_exact: u64,
     /// The assumptions that matter, in Markdown: those whose change makes a prediction differ from
     /// its bill.
     pub matters: Vec<String>,
@@ -101,7 +105,7 @@ pub fn timeline(timeline: &Timeline) -> Result<Check, ReplayError> {
     let exact = format!("{} of {} bills to the token", agreements.exact, agreements.observed);
     let passed = std::iter::once(exact).chain(te).collect::<Vec<_>>().join(", ");
     Ok(Check {
-        kind: CheckKind::Replay,
+        kind: if timeline.is_rule { CheckKind::Rule } else { CheckKind::Replay },
         name: timeline.file.clone(),
         source: timeline.published_by.clone(),
         url: timeline.url.clone(),
@@ -109,6 +113,7 @@ pub fn timeline(timeline: &Timeline) -> Result<Check, ReplayError> {
         result: if faults.is_empty() { CheckResult::Passed } else { CheckResult::Failed },
         detail: if faults.is_empty() { passed } else { faults.join("; ") },
         matters: sensitivity::matters(|| Ok(timeline.source()), agreements)?,
+        reads_exact: rows.reads_exact,
         agreements: Some(rows.outcome.agreements),
     })
 }
@@ -130,6 +135,7 @@ pub fn recording(
         result: CheckResult::Skipped,
         detail: "the recording is not here: set FORKCOST_DATA, or use --data".to_owned(),
         agreements: None,
+        reads_exact: 0,
         matters: Vec::new(),
     };
     let Some(open) = data else { return Ok(check) };
@@ -151,11 +157,12 @@ pub fn recording(
     check.result = if faults.is_empty() { CheckResult::Passed } else { CheckResult::Failed };
     check.detail = if faults.is_empty() {
         format!(
-            "{} of {} predictable reads to the token ({} of them above 0 in all), {} explained",
+            "{} of {} predictable bills as billed, {} of them reads; {} explained, {} of them reads",
             agreements.exact,
             agreements.predictable(),
-            rows.reads,
-            agreements.explained_total()
+            rows.reads_exact,
+            agreements.explained_total(),
+            rows.reads - rows.reads_exact,
         )
     } else {
         faults.join("; ")
@@ -163,7 +170,24 @@ pub fn recording(
     let again = || open().map_err(ReplayError::Sink);
     check.matters = sensitivity::matters(again, &agreements)?;
     check.agreements = Some(agreements);
+    check.reads_exact = rows.reads_exact;
     Ok(check)
+}
+
+/// The check of a recording that cannot be replayed.
+pub fn unreadable(recording: &Recording, error: &ReplayError) -> Check {
+    Check {
+        kind: CheckKind::Replay,
+        name: recording.file.clone(),
+        source: recording.published_by.clone(),
+        url: recording.url.clone(),
+        what: String::new(),
+        result: CheckResult::Failed,
+        detail: error.to_string(),
+        agreements: None,
+        reads_exact: 0,
+        matters: Vec::new(),
+    }
 }
 
 /// Bills that are not predicted to the token.
@@ -179,6 +203,8 @@ struct Rows {
     number: u64,
     /// Requests that were billed a read.
     reads: u64,
+    /// Those of them whose read is predicted.
+    reads_exact: u64,
 }
 
 impl Rows {
@@ -201,7 +227,9 @@ impl Sink for Rows {
     fn row(&mut self, played: &Played) -> std::io::Result<()> {
         self.number += 1;
         let read = played.observed.and_then(|observed| observed.read);
-        self.reads += u64::from(read.is_some_and(|read| read > 0));
+        let reads = u64::from(read.is_some_and(|read| read > 0));
+        self.reads += reads;
+        self.reads_exact += if played.agreement == Some(Agreement::Exact) { reads } else { 0 };
         self.records.push(played.record.clone());
         Ok(())
     }

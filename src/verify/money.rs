@@ -154,6 +154,7 @@ pub fn check(row: &MoneyRow) -> Result<Check, QuoteError> {
         result: if faults.is_empty() { CheckResult::Passed } else { CheckResult::Failed },
         detail: if faults.is_empty() { holds.join(", ") } else { faults.join("; ") },
         agreements: None,
+        reads_exact: 0,
         matters: Vec::new(),
     })
 }

@@ -302,7 +302,6 @@ fn files_that_are_no_trace_say_what_is_expected() {
         (call("{}", "3"), "usage"),
         (call("[]", &format!("{used},{opus}")), "request"),
         (call("{\"messages\":[]}", used), "no model"),
-        (call("{}", &format!("{used},\"provider\":\"openai\"")), "`openai`"),
         (call("{}", &format!("{{\"input_tokens\":-1}},{opus}")), "input_tokens"),
     ] {
         lab.write("t.jsonl", &text);
@@ -313,6 +312,57 @@ fn files_that_are_no_trace_say_what_is_expected() {
     let missing = lab.run(&["replay", "no-such-file"]);
     assert_eq!(missing.code, Some(3));
     assert!(missing.stderr.contains("no-such-file"), "{}", missing.stderr);
+}
+
+#[test]
+fn calls_that_cannot_be_played_are_left_out_with_a_note() {
+    let lab = Lab::new();
+    let call = |rest: &str| {
+        let body = r#"{"model":"claude-opus-5","messages":[{"role":"user","content":"x"}]}"#;
+        format!("{{\"request\":{body}{rest}}}\n")
+    };
+    let used = r#","usage":{"input_tokens":9}"#;
+    let calls = [
+        call(used),
+        call(""),
+        call(r#","usage":null"#),
+        call(&format!(r#"{used},"endpoint":"count_tokens""#)),
+        call(&format!(r#"{used},"provider":"openai""#)),
+    ];
+    lab.write("calls.jsonl", calls.concat());
+    let all = json(&lab, &["calls.jsonl"]);
+    assert_eq!(all["totals"]["requests"], 1);
+    let notes = all["notes"].to_string();
+    for words in ["2 calls without usage", "1 call that only asked", "1 call to `openai`"] {
+        assert!(notes.contains(words), "{words} not in {notes}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn results_go_into_pipes_and_behind_links_and_never_over_the_input() {
+    let lab = Lab::new();
+    lab.write("t.jsonl", timeline(&REQUESTS));
+    lab.write("real.csv", "old");
+    std::os::unix::fs::symlink("real.csv", lab.path("link.csv")).unwrap();
+    assert_eq!(lab.run(&["replay", "t.jsonl", "--csv", "link.csv"]).code, Some(0));
+    assert!(lab.read("real.csv").starts_with("plan,seq,"));
+    assert!(lab.path("link.csv").is_symlink());
+    // A device takes what is written and stays a device.
+    assert_eq!(lab.run(&["replay", "t.jsonl", "--csv", "/dev/null"]).code, Some(0));
+    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+    lab.refuses(&["replay", "t.jsonl", "--csv", "t.jsonl"], 2, &["the trace itself"]);
+    assert_eq!(lab.read("t.jsonl"), timeline(&REQUESTS));
+    let missing = lab.run(&["replay", "t.jsonl", "--csv", "no/such/folder.csv"]);
+    assert_eq!(missing.code, Some(3));
+    assert!(!missing.stderr.contains("tmp"), "{}", missing.stderr);
+}
+
+#[test]
+fn a_check_without_anything_to_compare_is_not_met() {
+    let lab = Lab::new();
+    lab.write("t.jsonl", timeline(&REQUESTS[..1]));
+    assert_eq!(lab.run(&["replay", "t.jsonl", "--check"]).code, Some(1));
 }
 
 #[test]
@@ -366,6 +416,52 @@ fn recorded_calls_learn_sizes_from_writers_only() {
         .map(|row| row["explanation"].as_str().unwrap())
         .collect();
     assert_eq!(explained, ["warm_start", "size_not_learnt"]);
+}
+
+/// One recorded call: system text, parameters, when, and what was billed as uncached, read and
+/// written.
+fn recorded(system: &str, parameters: &str, time: u32, billed: [u64; 3]) -> String {
+    let [uncached, read, written] = billed;
+    let marker = r#""cache_control":{"type":"ephemeral"}"#;
+    format!(
+        concat!(
+            r#"{{"t_request":{0},"t_response":{0},"model":"claude-opus-5","request":{{"#,
+            r#""max_tokens":1{1},"system":[{{"type":"text","text":"{2}",{3}}}],"#,
+            r#""messages":[{{"role":"user","content":"q"}}]}},"usage":{{"input_tokens":{4},"#,
+            r#""cache_read_input_tokens":{5},"cache_creation_input_tokens":{6}}}}}"#,
+            "\n"
+        ),
+        time, parameters, system, marker, uncached, read, written
+    )
+}
+
+#[test]
+fn what_is_explained_cannot_hide_a_wrong_prediction() {
+    let lab = Lab::new();
+    let choice = r#","tool_choice":{"type":"any"}"#;
+    let writer = recorded("rules", "", 0, [5, 0, 4_000]);
+    for (second, agreement, explanation) in [
+        // As predicted.
+        (recorded("rules", "", 10, [5, 4_000, 0]), "exact", None),
+        // Nothing was read although it was predicted, or another number.
+        (recorded("rules", "", 10, [4_005, 0, 0]), "unexplained", None),
+        (recorded("rules", "", 10, [6, 3_999, 0]), "unexplained", None),
+        // The read is right, but it was billed as written for another reason.
+        (recorded("rules", "", 10, [5, 4_000, 7]), "unexplained", None),
+        // Nothing was written although the marker is past the minimum.
+        (recorded("other rules", "", 10, [4_005, 0, 0]), "unexplained", None),
+        // Other parameters are another cache here, and the reason says so.
+        (recorded("rules", choice, 10, [5, 4_000, 0]), "explained", Some("other_parameters")),
+        (recorded("new rules", "", 10, [5, 4_000, 0]), "explained", Some("warm_start")),
+        // Too short to have been cached at all.
+        (recorded("new rules", "", 10, [5, 17, 0]), "unexplained", None),
+    ] {
+        lab.write("calls.jsonl", format!("{writer}{second}"));
+        let all = json(&lab, &["calls.jsonl"]);
+        let row = &all["requests"][1];
+        assert_eq!(row["agreement"], agreement, "{second}{row}");
+        assert_eq!(row["explanation"].as_str(), explanation, "{second}");
+    }
 }
 
 #[test]

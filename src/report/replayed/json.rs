@@ -140,6 +140,7 @@ fn sums(sums: &Sums) -> serde_json::Value {
 fn totals(totals: &Totals) -> serde_json::Value {
     let usage = &totals.usage;
     let PicoUsd(cost) = totals.cost;
+    let priced = totals.unpriced < totals.requests || totals.requests == 0;
     serde_json::json!({
         "requests": totals.requests,
         "read": usage.read.0,
@@ -147,9 +148,9 @@ fn totals(totals: &Totals) -> serde_json::Value {
         "write_1h": usage.write_1h.0,
         "uncached": usage.uncached.0,
         "output": usage.output.0,
-        "input_cost_pico_usd": totals.input_cost.0.to_string(),
-        "cost_pico_usd": cost.to_string(),
-        "cost_usd": totals.cost.to_usd_string(),
+        "input_cost_pico_usd": priced.then(|| totals.input_cost.0.to_string()),
+        "cost_pico_usd": priced.then(|| cost.to_string()),
+        "cost_usd": priced.then(|| totals.cost.to_usd_string()),
         "unpriced_requests": totals.unpriced,
     })
 }

@@ -24,7 +24,7 @@ impl Disagreement {
         let observed = played.observed?;
         (played.agreement == Some(Agreement::Unexplained)).then(|| Disagreement {
             place: format!("line {}", played.line),
-            request: played.record.request.clone(),
+            request: shown(&played.record.request),
             predicted: [
                 played.record.read,
                 played.record.write_5m,
@@ -35,6 +35,20 @@ impl Disagreement {
             reason: played.record.reason.clone(),
         })
     }
+}
+
+/// Most characters of a request's name that are shown.
+const NAME_CHARS_MAX: usize = 36;
+
+/// A name on one line of a terminal.
+fn shown(name: &str) -> String {
+    let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let mut name: String = name.chars().map(visible).collect();
+    if let Some((end, _)) = name.char_indices().nth(NAME_CHARS_MAX) {
+        name.truncate(end);
+        name.push('…');
+    }
+    name
 }
 
 /// A replay as text of `width` columns (held between 80 and 120), ending in a newline.
@@ -74,8 +88,18 @@ fn header(page: &mut Page, source: &str, outcome: &Outcome) {
     let prices = outcome.priced_on.filter(|_| outcome.sums.predicted.unpriced < requests);
     let prices = prices.map_or(String::new(), |day| format!("   prices of {day}"));
     let name = page.paint(source, BOLD);
+    let rest = format!("{}   {models}{prices}", requests_text(requests));
+    if source.chars().count() + rest.chars().count() + 3 > page.width {
+        page.line(&name);
+        page.line(&format!("  {rest}"));
+    } else {
+        page.line(&format!("{name}   {rest}"));
+    }
+}
+
+fn requests_text(requests: u64) -> String {
     let plural = if requests == 1 { "" } else { "s" };
-    page.line(&format!("{name}   {} request{plural}   {models}{prices}", count(requests)));
+    format!("{} request{plural}", count(requests))
 }
 
 fn agreement(page: &mut Page, agreements: &Agreements, disagreements: &[Disagreement]) {
@@ -163,10 +187,8 @@ fn table(page: &mut Page, sums: &Sums) {
         let te = model.te().map(|te| te.to_decimal(2));
         if let (Some(te), false) = (te, id.is_empty()) {
             let te = crate::report::table::decimal(&te);
-            page.line(&format!(
-                "{id}: {} requests, {te} TE of input",
-                count(model.totals.requests)
-            ));
+            let requests = requests_text(model.totals.requests);
+            page.line(&format!("{id}: {requests}, {te} TE of input"));
         }
     }
     page.paragraph("USD includes output. Perfect cache is a bound, not a plan.", 0);

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::explain::Look;
-use crate::provider::rules::{RULE_NAMES, RuleValue};
+use crate::provider::rules::{RULE_NAMES, RuleValue, check};
 use crate::request::json::{Node, Value, parse};
 use crate::trace::mistake::{Mistake, Place};
 
@@ -25,11 +25,13 @@ pub struct Header {
     pub rules: Vec<(String, RuleValue)>,
 }
 
+const RULES_HELP: &str = "see docs/model.md, 4, for the rules and their values";
+
 /// Keys of a header.
 const KEYS: [&str; 6] = ["forkcost_timeline", "model", "date", "tokenizer", "rules", "comment"];
 
 impl Header {
-    /// Reads a header. Whether a rule may have its value is judged where rules are applied.
+    /// Reads a header.
     pub(super) fn read(place: Place<'_>) -> Result<Header, Box<Mistake>> {
         let root = parse(place.bytes).map_err(|error| place.syntax(&error))?;
         let look = Look { place };
@@ -54,7 +56,10 @@ impl Header {
         look.optional(&root, "rules", |node| look.object(node, RULE_NAMES))?;
         let mut rules = Vec::new();
         for member in root.get("rules").map_or(&[][..], Node::members) {
-            rules.push((member.key.clone(), rule_value(place, &member.node)?));
+            let value = rule_value(place, &member.node)?;
+            check(&member.key, &value)
+                .map_err(|error| place.at(&member.node, error.to_string(), RULES_HELP))?;
+            rules.push((member.key.clone(), value));
         }
         let (model, tokenizer, comment) = (text("model"), text("tokenizer"), text("comment"));
         Ok(Header { model, date, tokenizer, comment, rules })
