@@ -368,8 +368,8 @@ impl<'a> Run<'a> {
         let notes = &mut self.outcome.notes;
         if self.unnamed > 0 {
             notes.push(format!(
-                "{} of the requests name no model: they have no price, and a prefix is cached from {} \
-                 tokens on (assumed); name one with --model",
+                "{} of the requests name no model: they have no price, and a prefix is cached from \
+                 {} tokens on (assumed); name one with --model",
                 self.unnamed, MIN_TOKENS_ASSUMED
             ));
         }

@@ -73,7 +73,8 @@ pub fn markdown(checks: &[Check]) -> String {
     let mut out = String::from(HEAD);
     out.push_str("\n## Predictions against bills\n\n");
     out.push_str(
-        "| data set | bills | predictable | exact | of them reads | explained | unexplained | result |\n\
+        "| data set | bills | predictable | exact | of them reads | explained | unexplained |\
+         \x20result |\n\
          |---|--:|--:|--:|--:|--:|--:|---|\n",
     );
     let of = |kind| checks.iter().filter(move |check| check.kind == kind);
@@ -99,8 +100,8 @@ pub fn markdown(checks: &[Check]) -> String {
     explained(&mut out, &replays);
     out.push_str(
         "\n## Documented rules, worked\n\n\
-         Numbers of our own: they show that the rules are kept as documented, not that a provider keeps\n\
-         them.\n\n| rule | cases | as documented | result |\n|---|--:|--:|---|\n",
+         Numbers of our own: they show that the rules are kept as documented, not that a\n\
+         provider keeps them.\n\n| rule | cases | as documented | result |\n|---|--:|--:|---|\n",
     );
     for check in &rules {
         let (cases, exact) =

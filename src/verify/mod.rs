@@ -157,7 +157,7 @@ pub fn recording(
     check.result = if faults.is_empty() { CheckResult::Passed } else { CheckResult::Failed };
     check.detail = if faults.is_empty() {
         format!(
-            "{} of {} predictable bills as billed, {} of them reads; {} explained, {} of them reads",
+            "{} of {} predictable bills, {} of them reads; {} explained, {} of them reads",
             agreements.exact,
             agreements.predictable(),
             rows.reads_exact,

@@ -245,7 +245,7 @@ fn an_unknown_model_is_named_with_its_line_and_the_nearest() {
     let lab = Lab::new();
     let line = r#"{"start_s":0,"first_token_at_s":2,"model":"claude-opus-55","blocks":[]}"#;
     lab.write("t.jsonl", timeline(&[line]));
-    lab.refuses(&["replay", "t.jsonl"], 2, &["line 2", "claude-opus-55", "claude-opus-5-5"]);
+    lab.refuses(&["replay", "t.jsonl"], 2, &["t.jsonl:2:", "claude-opus-55", "claude-opus-5-5"]);
 }
 
 #[test]
