@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
+
 use super::error::CliError;
 use super::output::Output;
 use super::sources;
@@ -17,12 +19,12 @@ use crate::report;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The earlier request: a file with one body, FILE:LINE of a file with one JSON object a line,
-    /// or `-` for the standard input.
-    #[arg(value_name = "A")]
+    /// The earlier request: a file with one body, FILE:LINE (or FILE#LINE) of a file with one JSON
+    /// object a line, or `-` for the standard input.
+    #[arg(value_name = "A", allow_hyphen_values = true, value_parser = place_parser())]
     pub a: PathBuf,
     /// The later request.
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", allow_hyphen_values = true, value_parser = place_parser())]
     pub b: PathBuf,
     /// Print everything as JSON.
     #[arg(long)]
@@ -39,6 +41,18 @@ const AFTER_HELP: &str = "\
 An object with the body in `request` or `body` is taken too, as captures and `forkcost build` write
 it. Whatever never matters to the cache (markers, max_tokens, white space, escapes, the order of a
 block's keys, a leading billing line) is no divergence.";
+
+/// Takes `-:LINE`, whose hyphen begins no option, and refuses misspelt options.
+fn place_parser() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        let text = path.to_string_lossy();
+        let is_option = text.strip_prefix('-').is_some_and(|rest| !rest.is_empty());
+        if is_option && !Place::of(&path).is_stdin() {
+            return Err("no such option; a file whose name begins with `-` is given as ./-NAME");
+        }
+        Ok(path)
+    })
+}
 
 /// Compares and prints.
 pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
@@ -110,7 +124,7 @@ impl Place {
     fn of(path: &Path) -> Place {
         let whole = Place { path: path.to_owned(), line: None };
         let Some(text) = path.to_str().filter(|_| !path.exists()) else { return whole };
-        match text.rsplit_once(':') {
+        match text.rsplit_once([':', '#']) {
             Some((file, line)) if !file.is_empty() => match line.parse() {
                 Ok(line) => Place { path: PathBuf::from(file), line: Some(line) },
                 Err(_) => whole,

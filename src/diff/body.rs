@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::provider::{Provider, RenderOptions};
+use super::shape;
+use crate::provider::{Provider, Refusal, RenderOptions};
 use crate::request::json::{self, JsonError, Node, Value};
 use crate::request::{RenderedBlock, RequestBody, Section};
 
@@ -64,6 +65,16 @@ pub enum DiffError {
         /// What should stand there.
         expected: &'static str,
     },
+    /// A body of another API; its prompt would be misread.
+    #[error("{name}: {pointer}: the body has the shape of {api}; give the Messages API body")]
+    OtherApi {
+        /// Name of the input.
+        name: String,
+        /// JSON pointer of the value that shows it.
+        pointer: String,
+        /// The other API.
+        api: &'static str,
+    },
     /// A rule cannot be set.
     #[error(transparent)]
     Rule(#[from] crate::provider::rules::RuleError),
@@ -82,6 +93,9 @@ impl DiffError {
                  or `body`"
             }
             DiffError::Shape { .. } => "compare bodies that the API accepts",
+            DiffError::OtherApi { .. } => {
+                "what the API caches can be told from the bodies as it gets them only"
+            }
             DiffError::Rule(_) => "see docs/scenario-format.md, \"[rules]\"",
         }
     }
@@ -130,6 +144,15 @@ pub(super) struct Body<'a> {
     pub(super) outside: Vec<String>,
     /// The model, from the body or from the object around it.
     pub(super) model: Option<String>,
+    /// Why the API refuses its markers; `None` where it takes them.
+    pub(super) refused: Option<Refusal>,
+}
+
+/// The first reason to refuse the body that is about a marker: what it caches is open then.
+fn refused_marker(provider: &dyn Provider, request: &RequestBody) -> Option<Refusal> {
+    const ENDS: [&str; 2] = ["/cache_control", "/cache_control/ttl"];
+    let is_marker = |one: &Refusal| ENDS.iter().any(|end| one.pointer.ends_with(end));
+    provider.refusals(request).into_iter().find(is_marker)
 }
 
 impl<'a> Body<'a> {
@@ -160,9 +183,13 @@ impl<'a> Body<'a> {
             written: 0,
             outside: Vec::new(),
             model: None,
+            refused: None,
         };
         body.check_shape()?;
         let view = body.view();
+        if let Some((pointer, api)) = shape::other_api(view) {
+            return Err(DiffError::OtherApi { name, pointer, api });
+        }
         let model = body.model_view().and_then(View::text);
         let request = RequestBody::captured(view.raw().to_vec());
         let rendered = provider.render(&request, options).map_err(not_json)?;
@@ -177,6 +204,7 @@ impl<'a> Body<'a> {
         body.written = last.map_or(blocks.len(), |last| last + 1);
         body.blocks = blocks;
         body.model = model;
+        body.refused = refused_marker(provider, &request);
         Ok(body)
     }
 

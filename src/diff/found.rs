@@ -26,6 +26,9 @@ pub(super) struct Spot {
     pub(super) byte: u64,
 }
 
+/// What a value is called that is a number.
+const NUMBER: &str = "a number";
+
 /// One divergence.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -184,15 +187,15 @@ pub(super) fn leaf_words(leaf: &Leaf<'_>) -> (Flavour, String) {
 }
 
 fn value_words(a: View<'_>, b: View<'_>) -> String {
-    let number = |view: View<'_>| view.raw_text().parse::<f64>().ok();
-    if let (Some(x), Some(y)) = (number(a), number(b)) {
-        if x == y {
-            return "the same number in another form".to_owned();
-        }
-        return "another number".to_owned();
-    }
     let (x, y) = (type_of(a), type_of(b));
-    if x == y { "another value".to_owned() } else { format!("{x} in A, {y} in B") }
+    match (x, y) {
+        (NUMBER, NUMBER) if is_same_number(&a.raw_text(), &b.raw_text()) => {
+            "the same number in another form".to_owned()
+        }
+        (NUMBER, NUMBER) => "another number".to_owned(),
+        (x, y) if x == y => "another value".to_owned(),
+        (x, y) => format!("{x} in A, {y} in B"),
+    }
 }
 
 fn type_of(view: View<'_>) -> &'static str {
@@ -202,6 +205,52 @@ fn type_of(view: View<'_>) -> &'static str {
         (Value::String, _) => "a text",
         (Value::Scalar, b"null") => "null",
         (Value::Scalar, b"true" | b"false") => "true or false",
-        (Value::Scalar, _) => "a number",
+        (Value::Scalar, _) => NUMBER,
+    }
+}
+
+/// Whether two numbers of JSON are equal, to the last figure of any length.
+fn is_same_number(a: &str, b: &str) -> bool {
+    let parts = |text: &str| {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (sign, mantissa) =
+            mantissa.strip_prefix('-').map_or(("", mantissa), |mantissa| ("-", mantissa));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let figures = format!("{whole}{fraction}");
+        let figures = figures.trim_start_matches('0');
+        let short = figures.trim_end_matches('0');
+        if short.is_empty() {
+            return Some((String::new(), 0));
+        }
+        let exponent: i64 = exponent.parse().ok()?;
+        let moved = i64::try_from(figures.len() - short.len()).ok()?;
+        let behind_point = i64::try_from(fraction.len()).ok()?;
+        let exponent = exponent.checked_add(moved)?.checked_sub(behind_point)?;
+        Some((format!("{sign}{short}"), exponent))
+    };
+    a == b || parts(a).is_some_and(|a| Some(a) == parts(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_compared_to_the_last_figure() {
+        for (a, b, same) in [
+            ("1", "1.0", true),
+            ("10", "1e1", true),
+            ("-0", "0.0", true),
+            ("0.05", "5E-2", true),
+            ("1200", "1.2e+3", true),
+            ("9007199254740993", "9007199254740992", false),
+            ("123456789012345678901234567890", "123456789012345678901234567891", false),
+            ("123456789012345678901234567890", "12345678901234567890123456789e1", true),
+            ("1e999999999999999999999", "1e999999999999999999998", false),
+            ("-1", "1", false),
+            ("1e400", "2e400", false),
+        ] {
+            assert_eq!(is_same_number(a, b), same, "{a} {b}");
+        }
     }
 }

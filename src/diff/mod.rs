@@ -11,14 +11,17 @@ mod cause;
 mod changed;
 mod drill;
 mod excerpt;
+mod fold;
 mod found;
 mod gap;
 mod kind;
 mod likeness;
+mod moment;
 mod outcome;
 mod parameters;
 mod reach;
 mod sequence;
+mod shape;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -144,7 +147,8 @@ fn assemble(
     let all = found.iter().map(|one| survival(pair, one));
     let segments_valid = all.fold(Survival::ALL, both);
     let shared_blocks = valid.min(pair.a.blocks.len()).min(pair.b.blocks.len());
-    let reach = reach::reach(pair, shared_blocks, rules);
+    let is_taken = pair.a.refused.is_none() && pair.b.refused.is_none();
+    let reach = is_taken.then(|| reach::reach(pair, shared_blocks, rules)).unwrap_or_default();
     let notes = notes(pair, &found, appended);
     let key_differs = found.iter().any(|one| one.segment == parameters::SEGMENT);
     let divergences: Vec<Divergence> = found.into_iter().map(|one| divergence(pair, one)).collect();
@@ -179,6 +183,7 @@ fn side(body: &Body<'_>) -> Side {
         model: body.model.clone(),
         blocks: body.blocks.len() as u64,
         blocks_before_messages: body.section(Section::Messages).0 as u64,
+        refused: body.refused.as_ref().map(|refusal| refusal.reason.clone()),
         markers: body.blocks.iter().filter(|block| block.marker.is_some()).count() as u64,
     }
 }
@@ -252,6 +257,14 @@ fn divergence(pair: Pair<'_>, one: Found) -> Divergence {
 
 fn notes(pair: Pair<'_>, found: &[Found], appended: usize) -> Vec<String> {
     let mut notes = Vec::new();
+    for (name, body) in [("A", pair.a), ("B", pair.b)] {
+        if let Some(refusal) = &body.refused {
+            notes.push(format!(
+                "the API refuses this request ({name}, {}): {}; what B would read is left open",
+                refusal.pointer, refusal.reason
+            ));
+        }
+    }
     if pair.a.blocks.iter().all(|block| block.marker.is_none()) {
         notes.push(
             "A has no marker, so it writes nothing that could be read; the verdict is about all of \

@@ -36,7 +36,8 @@ pub struct Diff {
     pub appended_blocks: u64,
     /// What A writes, in the order of the prompt.
     pub entries: Vec<Entry>,
-    /// The block of A at whose end B, sent right after A, reads; `None` where it reads nothing.
+    /// The block of A at whose end B, sent right after A, reads; `None` where it reads nothing, or
+    /// where the API refuses the markers of either.
     pub read: Option<BlockPlace>,
     /// Why B reads less than the longest entry that is still valid for it.
     pub lookback: Option<Lookback>,
@@ -67,6 +68,8 @@ pub struct Side {
     pub blocks_before_messages: u64,
     /// Blocks that carry a marker.
     pub markers: u64,
+    /// Why the API refuses its markers; `None` where it takes them.
+    pub refused: Option<String>,
 }
 
 /// The first divergence.

@@ -8,6 +8,7 @@ use super::kind::Kind;
 use super::outcome::Ignored;
 use crate::provider::{Feature, KeyRule};
 use crate::request::Section;
+use crate::request::json::{Member, Value, write_canonical};
 
 /// The parts of a prompt; everything else at the top of a body is a parameter.
 const PROMPT: [&str; 3] = ["tools", "system", "messages"];
@@ -68,11 +69,63 @@ fn value<'a>(body: &'a Body<'_>, name: &str) -> Option<View<'a>> {
     }
 }
 
+/// What a parameter says, as JSON with sorted keys and without what is the same as leaving it out:
+/// null, and a default of the provider. Empty where that is all of it.
+fn meaning(pair: Pair<'_>, name: &str, value: Option<View<'_>>) -> String {
+    let Some(view) = value.filter(|view| view.raw() != b"null") else { return String::new() };
+    let text = match &view.node.value {
+        // A null deeper inside, e.g. in a schema, may mean something.
+        Value::Object(members) => {
+            let mut parts: Vec<String> = members
+                .iter()
+                .map(|member| (member, view.of(&member.node)))
+                .filter(|(member, inner)| !is_left_out(pair, name, &member.key, *inner))
+                .map(|(member, inner)| format!("{:?}:{}", member.key, plain(inner)))
+                .collect();
+            parts.sort_unstable();
+            format!("{{{}}}", parts.join(","))
+        }
+        Value::Array(_) | Value::String | Value::Scalar => plain(view),
+    };
+    let is_default = pair.provider.key_default(name) == Some(text.as_str());
+    if is_default { String::new() } else { text }
+}
+
+/// Whether a member of a parameter says what leaving it out says.
+fn is_left_out(pair: Pair<'_>, name: &str, key: &str, value: View<'_>) -> bool {
+    let default = pair.provider.key_default(&format!("{name}.{key}"));
+    value.raw() == b"null" || default == Some(plain(value).as_str())
+}
+
+/// Canonical JSON in which the order of keys is free.
+fn plain(view: View<'_>) -> String {
+    let inner = |node| plain(view.of(node));
+    match &view.node.value {
+        Value::Object(members) => {
+            let member = |one: &Member| format!("{:?}:{}", one.key, plain(view.of(&one.node)));
+            let mut parts: Vec<String> = members.iter().map(member).collect();
+            parts.sort_unstable();
+            format!("{{{}}}", parts.join(","))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(inner).collect::<Vec<_>>().join(","))
+        }
+        Value::String | Value::Scalar => {
+            let mut out = Vec::new();
+            write_canonical(&mut out, view.bytes, view.node);
+            String::from_utf8_lossy(&out).into_owned()
+        }
+    }
+}
+
 /// Divergences of parameters that key the cache, and those parameters that do not.
 pub(super) fn compare(pair: Pair<'_>) -> (Vec<Found>, Vec<Ignored>) {
     let (mut found, mut ignored) = (Vec::new(), Vec::new());
     for parameter in parameters(pair) {
-        let Some(leaf) = difference(&parameter) else { continue };
+        let leaves = differences(&parameter);
+        if leaves.is_empty() {
+            continue;
+        }
         let text = |view: Option<View<'_>>| view.map(|view| cut(&view.raw_text(), VALUE_MAX));
         let (a, b) = (text(parameter.a), text(parameter.b));
         let is_marker = parameter.name == "cache_control";
@@ -83,14 +136,14 @@ pub(super) fn compare(pair: Pair<'_>) -> (Vec<Found>, Vec<Ignored>) {
                 let what = format!("{} (left out is the default)", parameter.name);
                 ignored.push(Ignored { what, a, b });
             }
-            Some(rule) => found.push(changed(pair, &parameter, &leaf, rule)),
+            Some(rule) => found.extend(changed(pair, &parameter, &leaves, rule)),
         }
     }
     (found, ignored)
 }
 
-/// The first place at which the values differ.
-fn difference<'a>(parameter: &Parameter<'a>) -> Option<Leaf<'a>> {
+/// The places at which the values differ.
+fn differences<'a>(parameter: &Parameter<'a>) -> Vec<Leaf<'a>> {
     let whole = |shape| Leaf {
         path_a: String::new(),
         path_b: String::new(),
@@ -99,31 +152,45 @@ fn difference<'a>(parameter: &Parameter<'a>) -> Option<Leaf<'a>> {
         shape,
     };
     match (parameter.a, parameter.b) {
-        (Some(a), Some(b)) => leaves(a, b, KeyOrder::Free).into_iter().next(),
-        (Some(_), None) => Some(whole(Shape::Removed)),
-        (None, Some(_)) => Some(whole(Shape::Added)),
-        (None, None) => None,
+        (Some(a), Some(b)) => leaves(a, b, KeyOrder::Free),
+        (Some(_), None) => vec![whole(Shape::Removed)],
+        (None, Some(_)) => vec![whole(Shape::Added)],
+        (None, None) => Vec::new(),
     }
 }
 
-/// One side leaves the parameter out and the other sets what that means.
+/// Both sides say the same, one by leaving out what the other writes.
 fn is_default(pair: Pair<'_>, parameter: &Parameter<'_>) -> bool {
-    let default = pair.provider.key_default(&parameter.name);
-    match (parameter.a, parameter.b) {
-        (Some(set), None) | (None, Some(set)) => {
-            default.is_some_and(|default| default.as_bytes() == set.raw())
-        }
-        (Some(_), Some(_)) | (None, None) => false,
-    }
+    let meaning = |value| meaning(pair, &parameter.name, value);
+    meaning(parameter.a) == meaning(parameter.b)
 }
 
-fn changed(pair: Pair<'_>, parameter: &Parameter<'_>, leaf: &Leaf<'_>, rule: KeyRule) -> Found {
+/// The divergence of a parameter, at the first place that means something.
+fn changed(
+    pair: Pair<'_>,
+    parameter: &Parameter<'_>,
+    leaves: &[Leaf<'_>],
+    rule: KeyRule,
+) -> Option<Found> {
     let name = &parameter.name;
+    let matters = |leaf: &&Leaf<'_>| match (leaf.a, leaf.b, member_of(leaf)) {
+        (Some(only), None, Some(key)) | (None, Some(only), Some(key)) => {
+            !is_left_out(pair, name, key, only)
+        }
+        (_, _, _) => true,
+    };
+    let count = leaves.iter().filter(matters).count();
+    let leaf = leaves.iter().find(matters).or(leaves.first())?;
     let short = |view: Option<View<'_>>| {
         let raw = view.map(|view| view.raw_text().into_owned());
         raw.filter(|raw| raw.chars().count() <= SHORT_MAX)
     };
-    let at = last_key(leaf).map_or(name.clone(), |inner| format!("{name}.{inner}"));
+    let pointer = format!("/{}", name.replace('.', "/"));
+    let at = match (member_of(leaf), path_of(leaf)) {
+        (_, "") => name.clone(),
+        (Some(key), _) => format!("{name}.{key}"),
+        (None, path) => format!("{pointer}{path}"),
+    };
     let cause = match (short(leaf.a), short(leaf.b)) {
         (Some(a), Some(b)) => format!("`{at}` is {a} in A and {b} in B"),
         (_, _) => match (leaf.a, leaf.b) {
@@ -132,20 +199,22 @@ fn changed(pair: Pair<'_>, parameter: &Parameter<'_>, leaf: &Leaf<'_>, rule: Key
             (Some(_), Some(_)) | (None, None) => format!("`{at}`: {}", leaf_words(leaf).1),
         },
     };
-    let pointer = format!("/{}", name.replace('.', "/"));
-    let mut found = Found::new(kind_of(name), SEGMENT, usize::MAX, cause).at_leaf(
-        pair,
-        (&pointer, &pointer),
-        leaf,
-    );
+    let mut found = Found::new(kind_of(name), SEGMENT, usize::MAX, cause)
+        .at_leaf(pair, (&pointer, &pointer), leaf)
+        .and_more(count.saturating_sub(1));
     found.rule = Some(rule);
-    found
+    Some(found)
 }
 
-/// The name of the innermost member.
-fn last_key<'a>(leaf: &'a Leaf<'_>) -> Option<&'a str> {
-    let path = if leaf.b.is_some() { &leaf.path_b } else { &leaf.path_a };
-    path.rsplit('/').next().filter(|key| !key.is_empty())
+fn path_of<'a>(leaf: &'a Leaf<'_>) -> &'a str {
+    if leaf.b.is_some() { &leaf.path_b } else { &leaf.path_a }
+}
+
+/// The name of a direct member of a parameter; `None` for an item and for what lies deeper.
+fn member_of<'a>(leaf: &'a Leaf<'_>) -> Option<&'a str> {
+    let key = path_of(leaf).strip_prefix('/')?;
+    let is_index = key.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_index && !key.contains(['/', '~'])).then_some(key)
 }
 
 fn kind_of(name: &str) -> Kind {
@@ -233,13 +302,15 @@ impl Only {
 /// Markers, the billing line and tools outside the prefix, where they differ.
 pub(super) fn ignored(pair: Pair<'_>) -> Vec<Ignored> {
     let mut ignored = Vec::new();
-    let mut push = |what: &str, a: Option<String>, b: Option<String>| {
+    let mut push = |what: &str, most: usize, a: Option<String>, b: Option<String>| {
         if a != b {
+            // They are compared whole, since what differs may be behind the cut.
+            let [a, b] = [a, b].map(|text| text.map(|text| cut(&text, most)));
             ignored.push(Ignored { what: what.to_owned(), a, b });
         }
     };
-    push("markers", markers(pair.a), markers(pair.b));
-    push("billing_line", billing_line(pair.a), billing_line(pair.b));
+    push("markers", usize::MAX, markers(pair.a), markers(pair.b));
+    push("billing_line", VALUE_MAX, billing_line(pair.a), billing_line(pair.b));
     let deferred = |body: &Body<'_>| {
         let names: Vec<String> = body
             .outside
@@ -247,9 +318,9 @@ pub(super) fn ignored(pair: Pair<'_>) -> Vec<Ignored> {
             .filter_map(|pointer| body.node(pointer))
             .map(|tool| tool.raw_text().into_owned())
             .collect();
-        (!names.is_empty()).then(|| cut(&names.join(", "), VALUE_MAX))
+        (!names.is_empty()).then(|| names.join(", "))
     };
-    push("deferred_tools", deferred(pair.a), deferred(pair.b));
+    push("deferred_tools", VALUE_MAX, deferred(pair.a), deferred(pair.b));
     ignored
 }
 
@@ -271,5 +342,5 @@ fn billing_line(body: &Body<'_>) -> Option<String> {
         None => (system, "/system"),
     };
     let is_rendered = body.blocks.iter().any(|block| block.pointer == pointer);
-    first.text().filter(|text| !is_rendered && !text.is_empty()).map(|text| cut(&text, VALUE_MAX))
+    first.text().filter(|text| !is_rendered && !text.is_empty())
 }

@@ -11,7 +11,9 @@ use crate::units::{SimTime, Tokens};
 /// Tokens that every block is given: sizes decide nothing here.
 const BLOCK_TOKENS: u64 = 1_000;
 
-/// What B reads, and why it reads less than the longest valid entry.
+/// What B reads, and why it reads less than the longest valid entry; nothing is said of requests
+/// that the API refuses.
+#[derive(Default)]
 pub(super) struct Reach {
     pub(super) read: Option<BlockPlace>,
     pub(super) lookback: Option<Lookback>,

@@ -153,7 +153,7 @@ fn sides(page: &mut Page, diff: &Diff) {
 
 /// What B reads of A, and whether a marker of B looks far enough back.
 fn reach(page: &mut Page, diff: &Diff) {
-    if diff.entries.is_empty() {
+    if diff.entries.is_empty() || diff.a.refused.is_some() || diff.b.refused.is_some() {
         return;
     }
     let place = |place: &BlockPlace| format!("{} (block {})", place.pointer, place.block);

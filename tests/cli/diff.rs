@@ -180,3 +180,43 @@ fn bad_input_is_refused_with_its_place() {
     lab.refuses(&["diff", "-", "-"], 2, &["standard input"]);
     lab.refuses(&["diff", "none.json", "b.json"], 3, &["none.json"]);
 }
+
+#[test]
+fn a_line_of_the_standard_input_and_a_line_behind_a_number_sign() {
+    let lab = lab();
+    let rows = lab.read("rows.jsonl");
+    for (place, equal) in [("-:1", "a.json"), ("-:2", "b.json"), ("-#2", "b.json")] {
+        for args in [["diff", "--check", place, equal], ["diff", place, equal, "--check"]] {
+            let ran = lab.run_on(&args, rows.as_bytes()).succeeded();
+            assert!(ran.stdout.starts_with("no break: the prompts are equal"), "{}", ran.stdout);
+        }
+    }
+    let ran = done(&lab, &["diff", "rows.jsonl#2", "rows.jsonl:2"]);
+    assert!(ran.stdout.starts_with("no break: the prompts are equal"), "{}", ran.stdout);
+    lab.refuses(&["diff", "rows.jsonl#9", "b.json"], 2, &["the file has 3 lines"]);
+    lab.refuses(&["diff", "--chek", "a.json", "b.json"], 2, &["--chek"]);
+    lab.refuses(&["diff", "--chek", "b.json"], 2, &["--chek", "no such option"]);
+    lab.refuses(&["diff", "-:1", "-:2"], 2, &["standard input"]);
+}
+
+#[test]
+fn bodies_of_other_apis_are_refused() {
+    let lab = lab();
+    lab.write("converse.json", r#"{"messages":[{"role":"user","content":[{"text":"x"}]}]}"#);
+    let tool = r#"{"type":"function","function":{"name":"a","parameters":{}}}"#;
+    lab.write("chat.json", format!("{{\"messages\":[],\"tools\":[{tool}]}}"));
+    let words = ["Bedrock's Converse API", "give the Messages API body", "/messages/0/content/0"];
+    lab.refuses(&["diff", "converse.json", "b.json"], 2, &words);
+    lab.refuses(&["diff", "a.json", "chat.json"], 2, &["chat.json: /tools/0", "OpenAI"]);
+}
+
+#[test]
+fn nothing_is_said_of_reads_where_the_api_refuses_the_markers() {
+    let lab = lab();
+    let hour = r#""cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}"#;
+    let end = r#""cache_control":{"type":"ephemeral"}}]}]}"#;
+    lab.write("hour.json", TEXT.replace(end, hour));
+    let ran = done(&lab, &["diff", "a.json", "hour.json"]);
+    assert!(!ran.stdout.contains("reads up to"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("note  the API refuses this request (B, "), "{}", ran.stdout);
+}

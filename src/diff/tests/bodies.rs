@@ -67,3 +67,36 @@ fn what_is_no_body_is_refused_with_its_place() {
         assert!(error.to_string().contains(pointer), "{error}");
     }
 }
+
+#[test]
+fn bodies_of_other_apis_are_refused() {
+    let user = r#"{"role":"user","content":[{"type":"text","text":"x"}]}"#;
+    let with = |more: &str| format!("{{\"messages\":[{user}],{more}}}");
+    let said = |message: &str| format!("{{\"messages\":[{user},{message}]}}");
+    for (text, pointer, api) in [
+        (with(r#""toolConfig":{"tools":[]}"#), "/toolConfig:", "Converse"),
+        (with(r#""inferenceConfig":{}"#), "/inferenceConfig:", "Converse"),
+        (with(r#""system":[{"text":"x"}]"#), "/system/0:", "Converse"),
+        (said(r#"{"role":"user","content":[{"text":"x"}]}"#), "/messages/1/content/0:", "Converse"),
+        (
+            said(r#"{"content":[{"type":"text","text":"x"},{"cachePoint":{"type":"default"}}]}"#),
+            "/messages/1/content/1:",
+            "Converse",
+        ),
+        (
+            with(r#""tools":[{"type":"function","function":{"name":"a","parameters":{}}}]"#),
+            "/tools/0:",
+            "OpenAI",
+        ),
+        (said(r#"{"role":"tool","tool_call_id":"a","content":"x"}"#), "/messages/1:", "OpenAI"),
+    ] {
+        let error = error(text.as_bytes());
+        assert!(matches!(error, DiffError::OtherApi { .. }), "{text}: {error}");
+        let words = error.to_string();
+        assert!(words.contains(pointer) && words.contains(api), "{words}");
+        assert!(words.ends_with("give the Messages API body"), "{words}");
+        // B is looked at as well.
+        let good = base().to_string();
+        assert!(of_bytes(good.as_bytes(), text.as_bytes(), &[]).is_err(), "{text}");
+    }
+}

@@ -161,3 +161,104 @@ fn the_billing_line_counts_only_where_it_is_asked_for() {
     let unknown = [("hash_billing_lin".to_owned(), RuleValue::Bool(true))];
     assert!(of_bytes(a.as_bytes(), b.as_bytes(), &unknown).is_err());
 }
+
+#[test]
+fn a_default_written_out_and_null_are_no_divergence() {
+    for (name, value) in [
+        ("tool_choice", json!({"type": "auto"})),
+        ("tool_choice", json!({"disable_parallel_tool_use": false, "type": "auto"})),
+        ("tool_choice", json!(null)),
+        ("speed", json!("standard")),
+        ("speed", json!(null)),
+        ("thinking", json!({"type": "disabled"})),
+        ("thinking", json!(null)),
+        ("betas", json!(null)),
+        ("mcp_servers", json!(null)),
+    ] {
+        let b = base_but(|body| body[name] = value.clone());
+        for (diff, side) in [(of(&base(), &b), "b"), (of(&b, &base()), "a")] {
+            assert_eq!((places(&diff), diff.is_break), (vec![], false), "{name} {value}");
+            assert_eq!(diff.ignored[0].what, format!("{name} (left out is the default)"));
+            let written = if side == "a" { &diff.ignored[0].a } else { &diff.ignored[0].b };
+            assert_eq!(written.as_deref(), Some(value.to_string().as_str()));
+        }
+    }
+    let with = |choice: Value| base_but(|body| body["tool_choice"] = choice);
+    let any = |parallel: Value| json!({"type": "any", "disable_parallel_tool_use": parallel});
+    for value in [json!(false), json!(null)] {
+        let diff = of(&with(json!({"type": "any"})), &with(any(value)));
+        assert_eq!((places(&diff), diff.ignored.len()), (vec![], 1));
+    }
+    // The place is that of what means something.
+    let diff = of(&with(any(json!(false))), &with(json!({"type": "none"})));
+    assert_eq!(places(&diff), [("tool_choice_changed", "/tool_choice/type")]);
+    assert_eq!(diff.divergences[0].more_places, 0);
+}
+
+#[test]
+fn what_is_no_default_stays_a_divergence() {
+    for (name, value) in [
+        ("tool_choice", json!({"type": "auto", "disable_parallel_tool_use": true})),
+        ("tool_choice", json!({"type": "any"})),
+        ("speed", json!("fast")),
+        ("thinking", json!({"type": "adaptive"})),
+        ("thinking", json!({"type": "disabled", "display": "x"})),
+        ("betas", json!([])),
+        ("mcp_servers", json!([null])),
+    ] {
+        let diff = of(&base(), &base_but(|body| body[name] = value.clone()));
+        assert_eq!(diff.divergences.len(), 1, "{name} {value}");
+        assert!(diff.is_break, "{name} {value}");
+    }
+    // A null inside a schema means something.
+    let with = |schema: Value| {
+        base_but(|body| body["output_config"] = json!({"format": {"schema": schema}}))
+    };
+    let diff = of(&with(json!({"default": null})), &with(json!({})));
+    assert_eq!(places(&diff), [("output_format_changed", "/output_config/format/schema/default")]);
+}
+
+#[test]
+fn the_innermost_place_of_a_parameter_is_named_and_the_others_are_counted() {
+    let servers = |url: &str, token: &str| {
+        base_but(|body| {
+            body["mcp_servers"] = json!([{"name": "one", "url": url, "token": {"id": token}}]);
+        })
+    };
+    let diff = of(&servers("a", "x"), &servers("b", "y"));
+    assert_eq!(places(&diff), [("parameter_changed", "/mcp_servers/0/token/id")]);
+    assert_eq!(
+        diff.cause.as_deref(),
+        Some("`/mcp_servers/0/token/id` is \"x\" in A and \"y\" in B")
+    );
+    assert_eq!(diff.divergences[0].more_places, 1);
+}
+
+#[test]
+fn values_are_compared_before_they_are_shortened() {
+    let with = |name: &str| {
+        let description = format!("{}{name}", "x".repeat(90));
+        let tool = json!({"name": "late", "description": description, "defer_loading": true});
+        base_but(|body| list(body, "/tools").push(tool))
+    };
+    let diff = of(&with("one"), &with("two"));
+    assert_eq!((places(&diff), diff.ignored[0].what.as_str()), (vec![], "deferred_tools"));
+
+    let line = |end: &str| {
+        let text = format!("x-anthropic-billing-header: {}{end}", "x".repeat(90));
+        base_but(|body| list(body, "/system").insert(0, json!({"type": "text", "text": text})))
+    };
+    let diff = of(&line("1"), &line("2"));
+    assert_eq!((places(&diff), diff.ignored[0].what.as_str()), (vec![], "billing_line"));
+}
+
+#[test]
+fn what_stands_behind_a_billing_line_in_its_block_counts() {
+    let with = |more: &str| {
+        let text = format!("x-anthropic-billing-header: cch=1;\n{more}");
+        base_but(|body| list(body, "/system").insert(0, json!({"type": "text", "text": text})))
+    };
+    let diff = of(&with("You are one."), &with("You are two."));
+    assert_eq!(places(&diff), [("system_text_changed", "/system/0/text")]);
+    assert!(diff.is_break);
+}

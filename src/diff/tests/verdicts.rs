@@ -157,3 +157,30 @@ fn shared_bytes_are_whole_blocks_and_the_equal_head_of_the_next() {
     // {"text":"abc
     assert_eq!((diff.shared.blocks, diff.shared.prompt_bytes), (0, 12));
 }
+
+#[test]
+fn what_b_reads_is_left_open_where_the_api_refuses_the_markers() {
+    let refused = |change: &dyn Fn(&mut Value), words: &str| {
+        let bad = base_but(|body| change(body));
+        for (diff, name) in [(of(&bad, &base()), "A"), (of(&base(), &bad), "B")] {
+            assert!(diff.read.is_none() && diff.lookback.is_none(), "{words}");
+            let side = if name == "A" { &diff.a } else { &diff.b };
+            assert!(side.refused.as_ref().is_some_and(|why| why.contains(words)), "{side:?}");
+            let note = &diff.notes[0];
+            assert!(note.starts_with(&format!("the API refuses this request ({name}, ")), "{note}");
+            assert!(note.contains(words), "{note}");
+        }
+    };
+    let many = ["/tools/0", "/tools/1", "/system/0"];
+    refused(&|body| many.iter().for_each(|pointer| mark(body, pointer)), "at most 4");
+    let ttl = |body: &mut Value, ttl: &str| {
+        let pointer = "/messages/4/content/0/cache_control";
+        body.pointer_mut(pointer).unwrap()["ttl"] = json!(ttl);
+    };
+    refused(&|body| ttl(body, "1h"), "one-hour");
+    refused(&|body| ttl(body, "2h"), "`5m` or `1h`");
+    // Four are taken.
+    let four = base_but(|body| many[..2].iter().for_each(|pointer| mark(body, pointer)));
+    let diff = of(&four, &four);
+    assert!(diff.read.is_some() && diff.a.refused.is_none() && diff.notes.is_empty());
+}

@@ -23,10 +23,11 @@ fn kind() -> impl Strategy<Value = Value> {
     prop::sample::select(kinds.to_vec()).prop_map(Value::from)
 }
 
-fn block() -> impl Strategy<Value = Value> {
+/// A block without `type` would be one of another API, a tool without it is not.
+fn block(kind: impl Strategy<Value = Option<Value>>) -> impl Strategy<Value = Value> {
     let keys = ["text", "id", "name", "input", "content", "tool_use_id", "is_error", "thinking"];
     let members = prop::collection::vec((prop::sample::select(keys.to_vec()), word()), 0..4);
-    (prop::option::of(kind()), members, any::<bool>()).prop_map(|(kind, members, marked)| {
+    (kind, members, any::<bool>()).prop_map(|(kind, members, marked)| {
         let mut block = Map::new();
         block.extend(kind.map(|kind| ("type".to_owned(), kind)));
         block.extend(members.into_iter().map(|(key, value)| (key.to_owned(), value)));
@@ -38,7 +39,7 @@ fn block() -> impl Strategy<Value = Value> {
 }
 
 fn blocks() -> impl Strategy<Value = Value> {
-    let list = prop::collection::vec(block(), 0..5).prop_map(Value::from);
+    let list = prop::collection::vec(block(kind().prop_map(Some)), 0..5).prop_map(Value::from);
     prop_oneof![4 => list, 1 => "[ab]{0,2}".prop_map(Value::from)]
 }
 
@@ -46,7 +47,7 @@ fn body() -> impl Strategy<Value = Value> {
     let role = prop::sample::select(&["user", "assistant"][..]);
     let message =
         (role, blocks()).prop_map(|(role, content)| json!({"role": role, "content": content}));
-    let tools = prop::option::of(prop::collection::vec(block(), 0..4));
+    let tools = prop::option::of(prop::collection::vec(block(prop::option::of(kind())), 0..4));
     let system = prop::option::of(blocks());
     (tools, system, prop::collection::vec(message, 0..5)).prop_map(|(tools, system, messages)| {
         let mut body = json!({"model": "claude-opus-5"});

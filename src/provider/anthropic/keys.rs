@@ -63,10 +63,15 @@ pub(super) fn key_rule(name: &str) -> Option<KeyRule> {
     Some(named.map_or(assumed(UNDOCUMENTED), |(_, rule)| *rule))
 }
 
-/// The value that is the same as leaving the parameter out, as JSON.
+/// The value that is the same as leaving the parameter or member out, as JSON without white space
+/// and with sorted keys.
 pub(super) fn key_default(name: &str) -> Option<&'static str> {
     match name {
         "output_config.effort" => Some("\"high\""),
+        "speed" => Some("\"standard\""),
+        "thinking" => Some("{\"type\":\"disabled\"}"),
+        "tool_choice" => Some("{\"type\":\"auto\"}"),
+        "tool_choice.disable_parallel_tool_use" => Some("false"),
         _ => None,
     }
 }
@@ -160,6 +165,19 @@ mod tests {
         }
         for name in ["max_tokens", "stream", "metadata", "stop_sequences", "temperature"] {
             assert_eq!(key_rule(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_default_is_json_with_sorted_keys() {
+        for (name, default) in [
+            ("tool_choice", Some("{\"type\":\"auto\"}")),
+            ("tool_choice.disable_parallel_tool_use", Some("false")),
+            ("speed", Some("\"standard\"")),
+            ("thinking", Some("{\"type\":\"disabled\"}")),
+            ("betas", None),
+        ] {
+            assert_eq!(key_default(name), default, "{name}");
         }
     }
 

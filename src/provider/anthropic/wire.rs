@@ -14,9 +14,10 @@ use crate::units::CacheTtl;
 /// marker.
 const BILLING_LINE: &str = "x-anthropic-billing-header:";
 
-/// Whether a system block is the billing or attribution line: only the first can be.
+/// Whether a system block is the billing or attribution line: only the first can be, and only where
+/// it holds nothing but that one line. Text behind it would be lost from the prompt.
 pub(super) fn is_billing_line(index: usize, text: &str) -> bool {
-    index == 0 && text.starts_with(BILLING_LINE)
+    index == 0 && text.starts_with(BILLING_LINE) && !text.trim_end().contains(['\n', '\r'])
 }
 
 /// The blocks of a conversation.
@@ -242,5 +243,23 @@ fn write_result(out: &mut Vec<u8>, content: &ResultContent) {
             }
             out.push(b']');
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_billing_line_is_the_first_block_and_all_of_it() {
+        assert!(is_billing_line(0, "x-anthropic-billing-header: cch=1;"));
+        assert!(is_billing_line(0, "x-anthropic-billing-header: cch=1;\n"));
+        assert!(!is_billing_line(1, "x-anthropic-billing-header: cch=1;"));
+        for more in ["\nYou are an agent.", "\n\nBe brief.\n", "\r\nBe brief."] {
+            let text = format!("x-anthropic-billing-header: cch=1;{more}");
+            assert!(!is_billing_line(0, &text), "{text:?}");
+            assert!(system_shape(0, &text).markable, "{text:?}");
+        }
+        assert!(!system_shape(0, "x-anthropic-billing-header: cch=1;").markable);
     }
 }
