@@ -148,7 +148,8 @@ fn assemble(
     let segments_valid = all.fold(Survival::ALL, both);
     let shared_blocks = valid.min(pair.a.blocks.len()).min(pair.b.blocks.len());
     let is_taken = pair.a.refused.is_none() && pair.b.refused.is_none();
-    let reach = is_taken.then(|| reach::reach(pair, shared_blocks, rules)).unwrap_or_default();
+    let reach =
+        if is_taken { reach::reach(pair, shared_blocks, rules) } else { Default::default() };
     let notes = notes(pair, &found, appended);
     let key_differs = found.iter().any(|one| one.segment == parameters::SEGMENT);
     let divergences: Vec<Divergence> = found.into_iter().map(|one| divergence(pair, one)).collect();
