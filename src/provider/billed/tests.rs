@@ -194,7 +194,7 @@ fn other_lifetimes_are_taken_as_the_nearer_class_and_said() {
     }));
     assert_eq!(billed.usage, usage(10, 30, 40, 20, 0));
     assert_eq!(billed.warnings.len(), 2);
-    assert!(billed.warnings[1].to_string().contains("`ttl_12h_tokens`: 40 tokens"));
+    assert!(billed.warnings[1].to_string().contains("ttl_12h_tokens`: 40 tokens"));
 }
 
 #[test]
