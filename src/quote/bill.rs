@@ -79,6 +79,17 @@ pub struct Line {
     pub row: Row,
     /// Its tokens by class, writes of unstated lifetime among them.
     pub usage: Usage,
+    /// Its prompts with their prices, at least one: the length of each chooses its price.
+    pub passes: Vec<PricedPass>,
+    /// What it costs.
+    pub cost: Cost,
+}
+
+/// One prompt of a usage with its price.
+#[derive(Debug)]
+pub struct PricedPass {
+    /// Its tokens by class.
+    pub usage: Usage,
     /// Its price.
     pub quote: Quote,
     /// What it costs.
@@ -86,9 +97,53 @@ pub struct Line {
 }
 
 impl Line {
+    /// The quote that all its prompts share; `None` where their prices differ.
+    pub fn quote(&self) -> Option<&Quote> {
+        let first = self.first_quote()?;
+        self.quotes().all(|quote| quote.price == first.price).then_some(first)
+    }
+
+    /// The quotes of its prompts in order.
+    pub fn quotes(&self) -> impl Iterator<Item = &Quote> {
+        self.passes.iter().map(|pass| &pass.quote)
+    }
+
+    /// The model that prices it; `None` for typed prices.
+    pub fn model(&self) -> Option<&'static str> {
+        self.first_quote()?.model
+    }
+
     /// Input in token equivalents; `None` where uncached input costs nothing.
     pub fn te(&self) -> Option<Ratio> {
-        Ratio::new(self.cost.input().0, self.quote.base.0)
+        Ratio::new(self.cost.input().0, self.first_quote()?.base.0)
+    }
+
+    fn first_quote(&self) -> Option<&Quote> {
+        self.passes.first().map(|pass| &pass.quote)
+    }
+
+    fn of(row: Row, rates: &Rates, ttl: CacheTtl) -> Result<Line, QuoteError> {
+        let usage = row.billed.with_assumed_writes(ttl);
+        let mut passes = Vec::with_capacity(row.billed.passes.len());
+        let mut whole = Cost::default();
+        for pass in &row.billed.passes {
+            let usage = pass.with_assumed_writes(ttl);
+            let quote = rates.quote(&usage).map_err(|error| error.at(&row.place))?;
+            let cost = cost(&usage, &quote.price);
+            whole = sum(&whole, &cost);
+            passes.push(PricedPass { usage, quote, cost });
+        }
+        Ok(Line { row, usage, passes, cost: whole })
+    }
+
+    /// What does not add up, and what is not part of the price, with its place.
+    fn warnings(&self, rates: &Rates) -> Vec<String> {
+        let billed = &self.row.billed;
+        let longest = self.passes.iter().map(|pass| pass.usage.input()).max().unwrap_or_default();
+        let read = billed.warnings.iter().map(ToString::to_string);
+        let unpriced = billed.unpriced.iter().map(ToString::to_string);
+        let all = read.chain(unpriced).chain(rates.past_window(longest));
+        all.map(|words| at(&self.row.place, &words)).collect()
     }
 }
 
@@ -118,17 +173,23 @@ impl Bill {
         rates: &RowRates<'_>,
         ttl: Option<CacheTtl>,
     ) -> Result<Bill, QuoteError> {
-        let mut bill = Bill::summed(input, rates, ttl)?;
+        let model = match rates {
+            RowRates::Same(Rates::Listed(listed)) => Some(listed.model.id.as_str()),
+            RowRates::Same(Rates::Typed(_)) | RowRates::Named(_) => None,
+        };
+        let mut bill = Bill::summed(input, rates, model, ttl)?;
         if let RowRates::Same(Rates::Listed(listed)) = rates {
             bill.warnings.extend(overridden(input, listed));
         }
         Ok(bill)
     }
 
-    /// [`Bill::of`], without a word about the models that rows name.
+    /// [`Bill::of`], without a word about the models that rows name; rows that name none are calls
+    /// of `model`.
     pub(super) fn summed(
         input: &Input,
         rates: &RowRates<'_>,
+        model: Option<&str>,
         ttl: Option<CacheTtl>,
     ) -> Result<Bill, QuoteError> {
         let mut bill = Bill {
@@ -140,22 +201,21 @@ impl Bill {
         };
         let mut unstated = Tokens::ZERO;
         for row in &input.rows {
-            let usage = row.billed.with_assumed_writes(ttl.unwrap_or(CacheTtl::FiveMinutes));
-            let quote = rates.of(row)?.quote(&usage).map_err(|error| error.at(&row.place))?;
-            let cost = cost(&usage, &quote.price);
-            if let WriteSplit::Assumed(tokens) = row.billed.split {
+            let row = row.of_model(model)?;
+            let rates = rates.of(&row)?;
+            let line = Line::of(row, &rates, ttl.unwrap_or(CacheTtl::FiveMinutes))?;
+            if let WriteSplit::Assumed(tokens) = line.row.billed.split {
                 unstated += tokens;
             }
-            let warnings = row.billed.warnings.iter();
-            bill.warnings.extend(warnings.map(|warning| at(&row.place, &warning.to_string())));
-            bill.usage = bill.usage + usage;
-            bill.cost = sum(&bill.cost, &cost);
+            bill.warnings.extend(line.warnings(&rates));
+            bill.usage = bill.usage + line.usage;
+            bill.cost = sum(&bill.cost, &line.cost);
             if (bill.usage.input() + bill.usage.output).0 > TOKENS_MAX {
                 let most = grouped(i128::from(TOKENS_MAX));
                 let message = format!("the rows have more than {most} tokens together");
                 return Err(QuoteError::Usage { message, help: "price them in parts".to_owned() });
             }
-            bill.lines.push(Line { row: row.clone(), usage, quote, cost });
+            bill.lines.push(line);
         }
         bill.assumed.extend(unstated_lifetime(unstated, ttl));
         bill.assumed.extend(rates.assumed());
@@ -168,14 +228,19 @@ impl Bill {
 
     /// The quote that all lines share; `None` where they differ.
     pub fn one_quote(&self) -> Option<&Quote> {
-        let first = &self.lines.first()?.quote;
-        self.lines.iter().all(|line| line.quote == *first).then_some(first)
+        let first = self.quotes().next()?;
+        self.quotes().all(|quote| quote == first).then_some(first)
+    }
+
+    /// The quotes of all prompts in order.
+    pub fn quotes(&self) -> impl Iterator<Item = &Quote> {
+        self.lines.iter().flat_map(Line::quotes)
     }
 
     /// The price of a token equivalent that all lines share.
     pub fn base(&self) -> Option<PicoUsd> {
-        let first = self.lines.first()?.quote.base;
-        self.lines.iter().all(|line| line.quote.base == first).then_some(first)
+        let first = self.quotes().next()?.base;
+        self.quotes().all(|quote| quote.base == first).then_some(first)
     }
 
     /// `cost` in token equivalents; `None` where lines have different units or the unit is free.

@@ -36,9 +36,20 @@ impl Compared {
         for name in models {
             let listed = Listed::find(name, date)?;
             let rates = Rates::Listed(listed.clone());
-            bills.push((listed, Bill::summed(input, &RowRates::Same(&rates), ttl)?));
+            bills.push((listed, Bill::summed(input, &RowRates::Same(&rates), None, ttl)?));
         }
         Ok(Compared { bills })
+    }
+
+    /// What does not add up for any of the models, each once.
+    pub fn warnings(&self) -> Vec<&str> {
+        let mut warnings: Vec<&str> = Vec::new();
+        for words in self.bills.iter().flat_map(|(_, bill)| &bill.warnings) {
+            if !warnings.contains(&words.as_str()) {
+                warnings.push(words);
+            }
+        }
+        warnings
     }
 
     /// How much dearer a model is than the first, in percent with a sign; `None` for the first, and

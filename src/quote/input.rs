@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::error::{QuoteError, at};
 use super::numbers::parse_count;
-use crate::provider::{BilledUsage, UsageStyle, read_usage};
+use super::rates::Listed;
+use crate::provider::{BilledUsage, UsageStyle};
 use crate::units::Tokens;
 
 /// One usage to be priced.
@@ -18,6 +19,46 @@ pub struct Row {
     pub model: Option<String>,
     /// What was billed.
     pub billed: BilledUsage,
+    /// The usage object where its iterations name models and the row names none: which of them
+    /// are the row's depends on the model that prices it.
+    unresolved: Option<Value>,
+}
+
+impl Row {
+    /// The row as one of `model`, where nothing else says whose it is.
+    ///
+    /// # Errors
+    /// Where its iterations add up to more than is counted.
+    pub(super) fn of_model(&self, model: Option<&str>) -> Result<Row, QuoteError> {
+        let names = |value: &Value, id: &str| {
+            let is_id = |name| Listed::find(name, None).is_ok_and(|own| own.model.id == id);
+            iteration_models(value).any(is_id)
+        };
+        let (Some(model), Some(value)) = (model, &self.unresolved) else { return Ok(self.clone()) };
+        if !names(value, model) {
+            return Ok(self.clone());
+        }
+        let billed = read(&self.place, value, Some(self.billed.style), Some(model))?;
+        Ok(Row { billed, ..self.clone() })
+    }
+}
+
+/// The models that the iterations of a usage object name.
+fn iteration_models(usage: &Value) -> impl Iterator<Item = &str> {
+    let iterations = usage.get("iterations").and_then(Value::as_array);
+    iterations.into_iter().flatten().filter_map(|one| one.get("model").and_then(Value::as_str))
+}
+
+/// Reads a usage object of a row at `place`.
+fn read(
+    place: &str,
+    value: &Value,
+    style: Option<UsageStyle>,
+    model: Option<&str>,
+) -> Result<BilledUsage, QuoteError> {
+    BilledUsage::of_call(value, style, model).map_err(|error| {
+        usage(at(place, &format!("failed to read the usage: {error}")), USAGE_HELP.to_owned())
+    })
 }
 
 /// Every usage of an input.
@@ -97,8 +138,8 @@ impl Reader<'_> {
                 return Err(usage(format!("`{key}` is given twice"), "give it once".to_owned()));
             }
         }
-        let billed = self.billed("", &Value::Object(object), Some(UsageStyle::Plain))?;
-        let row = Row { place: String::new(), number: 1, model: None, billed };
+        let billed = read("", &Value::Object(object), Some(UsageStyle::Plain), None)?;
+        let row = Row { place: String::new(), number: 1, model: None, billed, unresolved: None };
         Ok(Input { rows: vec![row], without_usage: 0 })
     }
 
@@ -150,21 +191,14 @@ impl Reader<'_> {
             input.without_usage += 1;
             return Ok(());
         }
-        let billed = self.billed(&place, member.unwrap_or(value), self.style)?;
         let model = member.and_then(|_| value.get("model")).and_then(Value::as_str);
-        input.rows.push(Row { place, number, model: model.map(str::to_owned), billed });
+        let usage = member.unwrap_or(value);
+        let billed = read(&place, usage, self.style, model)?;
+        let is_unresolved = model.is_none() && iteration_models(usage).next().is_some();
+        let unresolved = is_unresolved.then(|| usage.clone());
+        let model = model.map(str::to_owned);
+        input.rows.push(Row { place, number, model, billed, unresolved });
         Ok(())
-    }
-
-    fn billed(
-        &self,
-        place: &str,
-        value: &Value,
-        style: Option<UsageStyle>,
-    ) -> Result<BilledUsage, QuoteError> {
-        read_usage(value, style).map_err(|error| {
-            usage(at(place, &format!("failed to read the usage: {error}")), USAGE_HELP.to_owned())
-        })
     }
 
     /// A text that is no JSON, `lines` lines below the start of the file.

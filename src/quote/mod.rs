@@ -11,8 +11,10 @@ mod input;
 mod list;
 pub mod numbers;
 mod rates;
+#[cfg(test)]
+mod tests;
 
-pub use bill::{Bill, CLASSES, Class, Line, RowRates, to_the_cent};
+pub use bill::{Bill, CLASSES, Class, Line, PricedPass, RowRates, to_the_cent};
 pub use compare::Compared;
 pub use error::QuoteError;
 pub use input::{Input, Row, USAGE_HELP, is_json, is_word, read_text, read_words};

@@ -93,6 +93,22 @@ impl Rates {
             Rates::Typed(typed) => typed.quote(usage),
         }
     }
+
+    /// Says that a prompt of `input` tokens is longer than the model takes.
+    pub(super) fn past_window(&self, input: Tokens) -> Option<String> {
+        match self {
+            Rates::Listed(listed) => {
+                let (id, window) = (&listed.model.id, listed.model.context_window);
+                (input > window).then(|| {
+                    format!(
+                        "a prompt of {input} tokens is longer than the context window of {id}, \
+                         {window}: is it the sum of several?"
+                    )
+                })
+            }
+            Rates::Typed(_) => None,
+        }
+    }
 }
 
 impl Listed {

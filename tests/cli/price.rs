@@ -205,6 +205,25 @@ fn a_split_that_does_not_add_up_is_a_warning_with_the_difference() {
 }
 
 #[test]
+fn a_gateways_hour_and_each_pass_have_their_own_price() {
+    let hour = r#"{"prompt_tokens":2000,"cache_creation_input_tokens":1000,"cache_creation":
+        {"ephemeral_1h_input_tokens":1000,"ephemeral_5m_input_tokens":0}}"#;
+    let bill = answer(&Lab::new(), &["--model", "claude-opus-5", hour]);
+    assert_eq!(bill["usage"]["write_1h"], 1000);
+    assert_eq!(bill["total_usd"], "0.015");
+    let passes = r#"{"input_tokens":200000,"speed":"fast",
+        "iterations":[{"input_tokens":80000},{"input_tokens":120000}]}"#;
+    let bill = answer(&Lab::new(), &["--model", "claude-haiku-5-5", passes]);
+    let row = &bill["rows"][0];
+    assert_eq!(row["price"], Value::Null);
+    assert_eq!(row["passes"][0]["total_usd"], "0.008");
+    assert_eq!(row["passes"][1]["total_usd"], "0.06");
+    assert_eq!(bill["total_usd"], "0.068");
+    let said = row["warnings"][0]["message"].as_str().unwrap();
+    assert!(said.contains("standard price"), "{said}");
+}
+
+#[test]
 fn a_day_and_a_length_choose_the_price() {
     let read = |day| total(&format!("--model claude-sonnet-5-5 --date {day} read=1M"));
     assert_eq!([read("2026-10-06"), read("2026-10-07")], ["0.20", "0.10"]);

@@ -1,7 +1,9 @@
 //! Which style a usage object has, told by its field names.
 
 use crate::provider::billed::fields::Fields;
-use crate::provider::billed::{UsageError, UsageStyle};
+use crate::provider::billed::{UsageError, UsageStyle, UsageWarning};
+use crate::units::Tokens;
+use crate::usage::Usage;
 
 /// Fields of the style that leaves what is read and written out of the input.
 const ANTHROPIC: &[&str] = &[
@@ -45,6 +47,23 @@ const OPENAI_ONLY: &[&str] =
     &["prompt_tokens", "completion_tokens", "prompt_tokens_details", "prompt_cache_hit_tokens"];
 
 const PLAIN: &[&str] = &["uncached", "read", "write_5m", "write_1h", "write", "input", "output"];
+
+/// Names of one count in all styles, and what it may be in a usage.
+type Names = (&'static [&'static str], fn(&Usage) -> [Tokens; 2]);
+
+const NAMES: [Names; 4] = [
+    (&["input_tokens", "inputTokens", "prompt_tokens", "input", "uncached"], |usage| {
+        [usage.uncached, usage.input()]
+    }),
+    (&["output_tokens", "outputTokens", "completion_tokens", "output"], |usage| [usage.output; 2]),
+    (
+        &["cache_read_input_tokens", "cacheReadInputTokens", "prompt_cache_hit_tokens", "read"],
+        |usage| [usage.read; 2],
+    ),
+    (&["cache_creation_input_tokens", "cacheWriteInputTokens", "write"], |usage| {
+        [usage.write_5m + usage.write_1h; 2]
+    }),
+];
 
 impl UsageStyle {
     /// The fields by which the style is told.
@@ -94,6 +113,33 @@ pub(super) fn confirm(fields: &Fields<'_>, style: UsageStyle) -> Result<UsageSty
         None if plain => Ok(style),
         None => Err(no_known_field(fields, Some(style))),
     }
+}
+
+/// Counts under names of other styles that contradict what was read in `style`.
+pub(super) fn contradictions(
+    fields: &Fields<'_>,
+    style: UsageStyle,
+    usage: &Usage,
+    said: &[UsageWarning],
+) -> Vec<UsageWarning> {
+    let is_said = |name: &str| {
+        said.iter().any(|warning| {
+            matches!(warning, UsageWarning::Disagree { key, other, .. }
+                if key == name || other == name)
+        })
+    };
+    let mut warnings = Vec::new();
+    for (names, counts) in NAMES {
+        let counts = counts(usage);
+        for key in names.iter().filter(|key| !style.keys().contains(key) && !is_said(key)) {
+            let Some(left) = fields.whole(key).map(Tokens) else { continue };
+            if !counts.contains(&left) {
+                let (key, taken) = ((*key).to_owned(), counts[0]);
+                warnings.push(UsageWarning::OtherStyle { key, left, style, taken });
+            }
+        }
+    }
+    warnings
 }
 
 fn found(fields: &Fields<'_>, keys: &[&'static str]) -> Option<&'static str> {

@@ -195,11 +195,22 @@ pub enum UsageWarning {
     /// Writes with a lifetime that is neither five minutes nor one hour.
     OtherLifetime {
         /// The field.
-        key: &'static str,
+        key: String,
         /// The tokens.
         tokens: Tokens,
         /// What they are taken as.
         taken_as: &'static str,
+    },
+    /// A count under the name of another style states another number.
+    OtherStyle {
+        /// The field.
+        key: String,
+        /// What it states.
+        left: Tokens,
+        /// The style that is read.
+        style: UsageStyle,
+        /// The count that is read.
+        taken: Tokens,
     },
 }
 
@@ -216,7 +227,8 @@ impl UsageWarning {
             }
             UsageWarning::CacheExceedsPrompt { cached, prompt } => apart(*cached, *prompt),
             UsageWarning::TotalMismatch { stated, sum, .. } => apart(*stated, *sum),
-            UsageWarning::Disagree { taken, left, .. } => apart(*taken, *left),
+            UsageWarning::Disagree { taken, left, .. }
+            | UsageWarning::OtherStyle { taken, left, .. } => apart(*taken, *left),
             UsageWarning::OtherModel { .. } | UsageWarning::OtherLifetime { .. } => Tokens::ZERO,
         }
     }
@@ -239,7 +251,7 @@ impl fmt::Display for UsageWarning {
                 if split > *total {
                     write!(f, "the lifetimes are taken")
                 } else {
-                    write!(f, "the total is taken, the difference as 5m")
+                    write!(f, "the total is taken, the difference has no stated lifetime")
                 }
             }
             UsageWarning::Iterations { count, top, sum } => write!(
@@ -275,6 +287,11 @@ impl fmt::Display for UsageWarning {
             UsageWarning::OtherLifetime { key, tokens, taken_as } => {
                 write!(f, "`{key}`: {tokens} tokens of that lifetime are taken as {taken_as}")
             }
+            UsageWarning::OtherStyle { key, left, style, taken } => write!(
+                f,
+                "`{key}` is {left}, but the object is read in the style {style}, where that count \
+                 is {taken}: {difference}; `{key}` is not taken"
+            ),
         }
     }
 }

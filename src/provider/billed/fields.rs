@@ -76,6 +76,16 @@ impl<'a> Fields<'a> {
         self.value(key).and_then(Value::as_str)
     }
 
+    /// Whether a field holds a number of any kind.
+    pub(super) fn is_number(&self, key: &str) -> bool {
+        self.value(key).is_some_and(Value::is_number)
+    }
+
+    /// A whole number, `None` where the field holds anything else.
+    pub(super) fn whole(&self, key: &str) -> Option<u64> {
+        self.value(key).and_then(Value::as_u64)
+    }
+
     /// The value of a field as JSON, shortened, for a message.
     pub(super) fn quoted(&self, key: &str) -> String {
         self.value(key).map_or_else(|| "absent".to_owned(), quoted)

@@ -8,19 +8,25 @@
 mod detect;
 mod fault;
 mod fields;
+mod modifiers;
+mod passes;
 mod styles;
 #[cfg(test)]
 mod tests;
+mod writes;
 
 use std::fmt;
 
 use serde_json::Value;
 
 pub use fault::{NumberFault, UsageError, UsageWarning};
+pub use modifiers::Unpriced;
+pub use passes::Pass;
 
 use crate::units::{CacheTtl, Tokens};
 use crate::usage::Usage;
 use fields::Fields;
+use styles::Reading;
 
 /// Most tokens that one count may state; sums of counts stay far from overflow.
 pub const COUNT_MAX: u64 = 1_000_000_000_000_000;
@@ -96,18 +102,64 @@ pub struct BilledUsage {
     pub split: WriteSplit,
     /// What does not add up, in the order of the fields.
     pub warnings: Vec<UsageWarning>,
+    /// What is stated beside the tokens and changes their price, which is not taken into account.
+    pub unpriced: Vec<Unpriced>,
+    /// Its prompts, at least one: a call of several passes is billed for each by itself.
+    pub passes: Vec<Pass>,
 }
 
 impl BilledUsage {
     /// The usage with the writes of unstated lifetime taken as `ttl`.
     pub fn with_assumed_writes(&self, ttl: CacheTtl) -> Usage {
-        match (self.split, ttl) {
-            (WriteSplit::Stated, _) | (WriteSplit::Assumed(_), CacheTtl::FiveMinutes) => self.usage,
-            (WriteSplit::Assumed(tokens), CacheTtl::OneHour) => Usage {
-                write_5m: self.usage.write_5m - tokens,
-                write_1h: self.usage.write_1h + tokens,
-                ..self.usage
-            },
+        match self.split {
+            WriteSplit::Stated => self.usage,
+            WriteSplit::Assumed(tokens) => moved(self.usage, tokens, ttl),
+        }
+    }
+
+    /// [`read_usage`] for a call of `model`: an iteration that names it is part of the call,
+    /// one that names another is left out. Without a model the iterations themselves say it.
+    ///
+    /// # Errors
+    /// As [`read_usage`].
+    pub fn of_call(
+        value: &Value,
+        style: Option<UsageStyle>,
+        model: Option<&str>,
+    ) -> Result<BilledUsage, UsageError> {
+        let fields = Fields::of(value, String::new())?;
+        let style = match style {
+            Some(style) => detect::confirm(&fields, style)?,
+            None => detect::style_of(&fields)?,
+        };
+        let mut reading = match style {
+            UsageStyle::Anthropic => passes::messages(&fields, model),
+            UsageStyle::Bedrock => styles::converse(&fields),
+            UsageStyle::OpenAi => styles::inclusive(&fields),
+            UsageStyle::Plain => styles::plain(&fields),
+        }?;
+        let (usage, assumed) = (reading.usage, reading.assumed);
+        let contradictions = detect::contradictions(&fields, style, &usage, &reading.warnings);
+        reading.warnings.extend(contradictions);
+        if reading.passes.is_empty() {
+            reading.passes.push(Pass { usage, assumed });
+        }
+        let split = match assumed {
+            Tokens::ZERO => WriteSplit::Stated,
+            tokens => WriteSplit::Assumed(tokens),
+        };
+        let unpriced = modifiers::of(&fields);
+        let Reading { warnings, passes, .. } = reading;
+        Ok(BilledUsage { usage, style, split, warnings, unpriced, passes })
+    }
+}
+
+/// `usage` with `tokens` of its 5m writes taken as `ttl`.
+fn moved(usage: Usage, tokens: Tokens, ttl: CacheTtl) -> Usage {
+    match ttl {
+        CacheTtl::FiveMinutes => usage,
+        CacheTtl::OneHour => {
+            Usage { write_5m: usage.write_5m - tokens, write_1h: usage.write_1h + tokens, ..usage }
         }
     }
 }
@@ -118,20 +170,5 @@ impl BilledUsage {
 /// Where the value is no object, has no field of the style, fields of two styles that count
 /// differently, or a count that is no whole number from 0 to [`COUNT_MAX`].
 pub fn read_usage(value: &Value, style: Option<UsageStyle>) -> Result<BilledUsage, UsageError> {
-    let fields = Fields::of(value, String::new())?;
-    let style = match style {
-        Some(style) => detect::confirm(&fields, style)?,
-        None => detect::style_of(&fields)?,
-    };
-    let reading = match style {
-        UsageStyle::Anthropic => styles::messages(&fields),
-        UsageStyle::Bedrock => styles::converse(&fields),
-        UsageStyle::OpenAi => styles::inclusive(&fields),
-        UsageStyle::Plain => styles::plain(&fields),
-    }?;
-    let split = match reading.assumed {
-        Tokens::ZERO => WriteSplit::Stated,
-        tokens => WriteSplit::Assumed(tokens),
-    };
-    Ok(BilledUsage { usage: reading.usage, style, split, warnings: reading.warnings })
+    BilledUsage::of_call(value, style, None)
 }

@@ -1,8 +1,10 @@
 //! One function a style.
 
 use crate::provider::billed::fields::{Fields, first_of};
-use crate::provider::billed::{COUNT_MAX, UsageError, UsageStyle, UsageWarning};
-use crate::units::Tokens;
+use crate::provider::billed::passes::Pass;
+use crate::provider::billed::writes::{self, Split};
+use crate::provider::billed::{UsageError, UsageStyle, UsageWarning};
+use crate::units::{CacheTtl, Tokens};
 use crate::usage::Usage;
 
 /// What one object says.
@@ -12,78 +14,38 @@ pub(super) struct Reading {
     /// Tokens of `write_5m` whose lifetime is not stated.
     pub(super) assumed: Tokens,
     pub(super) warnings: Vec<UsageWarning>,
+    /// The prompts one by one; none where all of it is one prompt.
+    pub(super) passes: Vec<Pass>,
 }
 
 impl Reading {
-    /// Adds what was written: a total, its parts by lifetime (5m, 1h), or both.
-    fn write(&mut self, total: Option<Tokens>, split: Option<(Tokens, Tokens)>) {
-        let (write_5m, write_1h) = split.unwrap_or_default();
-        let parts = write_5m + write_1h;
+    /// Adds what was written: a total, its parts by lifetime, or both.
+    fn write(&mut self, total: Option<Tokens>, split: Option<Split>) {
+        let stated = split.is_some();
+        let split = split.unwrap_or_default();
+        let (write_5m, write_1h, parts) = (split.write_5m, split.write_1h, split.sum());
         let total = total.unwrap_or(parts);
-        if split.is_some() && total != parts {
+        if total < parts && split.unknown > Tokens::ZERO {
+            let (key, other) = (split.name, "the total of the writes".to_owned());
+            self.warnings.push(UsageWarning::Disagree { key, taken: parts, other, left: total });
+        } else if stated && total != parts {
             self.warnings.push(UsageWarning::SplitMismatch { total, write_5m, write_1h });
         }
-        self.assumed = Tokens(total.0.saturating_sub(parts.0));
+        self.assumed = total.max(parts) - write_5m - write_1h;
         self.usage.write_5m = write_5m + self.assumed;
         self.usage.write_1h = write_1h;
     }
 }
 
-/// The Messages API: the iterations where there are any, else the top level.
-pub(super) fn messages(fields: &Fields<'_>) -> Result<Reading, UsageError> {
-    let top = exclusive(fields)?;
-    let iterations = fields.list("iterations")?;
-    if iterations.is_empty() {
-        return Ok(top);
-    }
-    let mut sum = Reading::default();
-    let mut count = 0;
-    for iteration in &iterations {
-        let one = exclusive(iteration)?;
-        // An advisor's answer is billed at the price of the model that it names.
-        if let Some(model) = iteration.text("model") {
-            let model = model.to_owned();
-            sum.warnings.push(UsageWarning::OtherModel { model, usage: one.usage });
-            continue;
-        }
-        count += 1;
-        sum.usage = sum.usage + one.usage;
-        sum.assumed += one.assumed;
-        sum.warnings.extend(one.warnings);
-        if sum.usage.input().0.max(sum.usage.output.0) > COUNT_MAX {
-            return Err(UsageError::Overflow { key: "iterations".to_owned() });
-        }
-    }
-    if count == 0 {
-        sum.warnings.extend(top.warnings);
-        return Ok(Reading { usage: top.usage, assumed: top.assumed, warnings: sum.warnings });
-    }
-    if without_lifetimes(&top.usage) != without_lifetimes(&sum.usage) {
-        let warning = UsageWarning::Iterations { count, top: top.usage, sum: sum.usage };
-        sum.warnings.insert(0, warning);
-    }
-    Ok(sum)
-}
-
-/// Counts as far as a top level states them: writes in one sum.
-fn without_lifetimes(usage: &Usage) -> [Tokens; 4] {
-    [usage.uncached, usage.read, usage.write_5m + usage.write_1h, usage.output]
-}
-
 /// One level of the Messages API.
-fn exclusive(fields: &Fields<'_>) -> Result<Reading, UsageError> {
+pub(super) fn exclusive(fields: &Fields<'_>) -> Result<Reading, UsageError> {
     let mut reading = Reading::default();
     reading.usage.uncached = fields.count_or_zero("input_tokens")?;
     reading.usage.read = fields.count_or_zero("cache_read_input_tokens")?;
     reading.usage.output = fields.count_or_zero("output_tokens")?;
-    let total = fields.count("cache_creation_input_tokens")?;
-    let split = match fields.object("cache_creation")? {
-        Some(by_lifetime) => Some((
-            by_lifetime.count_or_zero("ephemeral_5m_input_tokens")?,
-            by_lifetime.count_or_zero("ephemeral_1h_input_tokens")?,
-        )),
-        None => None,
-    };
+    let warnings = &mut reading.warnings;
+    let total = writes::total(fields, &["cache_creation_input_tokens"], warnings)?;
+    let split = writes::by_lifetime(fields, None, warnings)?;
     reading.write(total, split);
     Ok(reading)
 }
@@ -91,53 +53,50 @@ fn exclusive(fields: &Fields<'_>) -> Result<Reading, UsageError> {
 /// Bedrock's Converse. A command-line client writes the same names with `cacheCreation`.
 pub(super) fn converse(fields: &Fields<'_>) -> Result<Reading, UsageError> {
     let mut reading = Reading::default();
-    let first = |keys: &[&str], warnings: &mut Vec<UsageWarning>| {
-        let counts: Vec<_> = keys.iter().map(|key| (fields, *key)).collect();
-        first_of(&counts, warnings)
-    };
     reading.usage.uncached = fields.count_or_zero("inputTokens")?;
     reading.usage.output = fields.count_or_zero("outputTokens")?;
-    let read_keys = ["cacheReadInputTokens", "cacheReadInputTokenCount"];
-    reading.usage.read = first(&read_keys, &mut reading.warnings)?.unwrap_or_default();
-    let write_keys =
-        ["cacheWriteInputTokens", "cacheWriteInputTokenCount", "cacheCreationInputTokens"];
-    let total = first(&write_keys, &mut reading.warnings)?;
-    reading.write(total, converse_split(fields)?);
+    let reads = ["cacheReadInputTokens", "cacheReadInputTokenCount", "cache_read_input_tokens"];
+    let reads = reads.map(|key| (fields, key));
+    reading.usage.read = first_of(&reads, &mut reading.warnings)?.unwrap_or_default();
+    let write_keys = [
+        "cacheWriteInputTokens",
+        "cacheWriteInputTokenCount",
+        "cacheCreationInputTokens",
+        "cache_creation_input_tokens",
+    ];
+    let warnings = &mut reading.warnings;
+    let total = writes::total(fields, &write_keys, warnings)?;
+    let split = writes::by_lifetime(fields, listed_split(fields)?, warnings)?;
+    reading.write(total, split);
     check_total(fields, "totalTokens", &mut reading)?;
     Ok(reading)
 }
 
-/// Writes by lifetime, `None` where the answer has no details.
-fn converse_split(fields: &Fields<'_>) -> Result<Option<(Tokens, Tokens)>, UsageError> {
+/// Writes by lifetime as Converse lists them, `None` where the answer has no details.
+fn listed_split(fields: &Fields<'_>) -> Result<Option<Split>, UsageError> {
     if !fields.has("cacheDetails") {
         return Ok(None);
     }
-    let (mut write_5m, mut write_1h) = (Tokens::ZERO, Tokens::ZERO);
+    let mut split = Split { name: fields.name("cacheDetails"), ..Split::default() };
     for detail in fields.list("cacheDetails")? {
         let tokens = detail.count_or_zero("inputTokens")?;
         match detail.text("ttl") {
-            Some("5m") => write_5m += tokens,
-            Some("1h") => write_1h += tokens,
+            Some("5m") => split.add(CacheTtl::FiveMinutes, tokens)?,
+            Some("1h") => split.add(CacheTtl::OneHour, tokens)?,
             Some(_) | None => {
                 let (key, value) = (detail.name("ttl"), detail.quoted("ttl"));
                 return Err(UsageError::Lifetime { key, value });
             }
         }
-        if (write_5m + write_1h).0 > COUNT_MAX {
-            return Err(UsageError::Overflow { key: "cacheDetails".to_owned() });
-        }
     }
-    Ok(Some((write_5m, write_1h)))
+    Ok(Some(split))
 }
 
 /// Chat completions and responses: the cache is counted in the input.
 pub(super) fn inclusive(fields: &Fields<'_>) -> Result<Reading, UsageError> {
     let mut reading = Reading::default();
     let warnings = &mut reading.warnings;
-    let mut details = Vec::new();
-    for key in ["prompt_tokens_details", "input_tokens_details"] {
-        details.extend(fields.object(key)?);
-    }
+    let details = writes::input_details(fields)?;
     let inner = |key: &'static str| details.iter().map(move |inner| (inner, key));
     let outer = |keys: &[&'static str]| keys.iter().map(|key| (fields, *key)).collect::<Vec<_>>();
 
@@ -146,13 +105,8 @@ pub(super) fn inclusive(fields: &Fields<'_>) -> Result<Reading, UsageError> {
     let elsewhere = outer(&["cache_read_input_tokens", "prompt_cache_hit_tokens", "cached_tokens"]);
     let reads: Vec<_> = inner("cached_tokens").chain(elsewhere).collect();
     let read = first_of(&reads, warnings)?.unwrap_or_default();
-    let elsewhere = outer(&["cache_creation_input_tokens"]);
-    let writes: Vec<_> = inner("cache_write_tokens").chain(elsewhere).collect();
-    let written = first_of(&writes, warnings)?;
-    let split = match details.first() {
-        Some(details) => inclusive_split(details, warnings)?,
-        None => None,
-    };
+    let written = writes::total(fields, &["cache_creation_input_tokens"], warnings)?;
+    let split = writes::by_lifetime(fields, None, warnings)?;
 
     reading.usage.read = read;
     reading.usage.output = output.unwrap_or_default();
@@ -165,24 +119,6 @@ pub(super) fn inclusive(fields: &Fields<'_>) -> Result<Reading, UsageError> {
     reading.usage.uncached = Tokens(prompt.0.saturating_sub(cached.0));
     check_total(fields, "total_tokens", &mut reading)?;
     Ok(reading)
-}
-
-/// Writes by lifetime: the shorter one is taken as 5m, the longer one as 1h, and said.
-fn inclusive_split(
-    details: &Fields<'_>,
-    warnings: &mut Vec<UsageWarning>,
-) -> Result<Option<(Tokens, Tokens)>, UsageError> {
-    let Some(by_lifetime) = details.object("cache_write_tokens_details")? else {
-        return Ok(None);
-    };
-    let mut taken = |key, taken_as| -> Result<Tokens, UsageError> {
-        let tokens = by_lifetime.count_or_zero(key)?;
-        if tokens > Tokens::ZERO {
-            warnings.push(UsageWarning::OtherLifetime { key, tokens, taken_as });
-        }
-        Ok(tokens)
-    };
-    Ok(Some((taken("ttl_30m_tokens", "5m")?, taken("ttl_12h_tokens", "1h")?)))
 }
 
 fn check_total(
@@ -225,7 +161,11 @@ pub(super) fn plain(fields: &Fields<'_>) -> Result<Reading, UsageError> {
     let total = fields.count("write")?;
     let split = match total {
         Some(_) => None,
-        None => Some((fields.count_or_zero("write_5m")?, fields.count_or_zero("write_1h")?)),
+        None => Some(Split {
+            write_5m: fields.count_or_zero("write_5m")?,
+            write_1h: fields.count_or_zero("write_1h")?,
+            ..Split::default()
+        }),
     };
     reading.write(total, split);
     Ok(reading)

@@ -194,7 +194,7 @@ fn other_lifetimes_are_taken_as_the_nearer_class_and_said() {
     }));
     assert_eq!(billed.usage, usage(10, 30, 40, 20, 0));
     assert_eq!(billed.warnings.len(), 2);
-    assert!(billed.warnings[1].to_string().contains("`ttl_12h_tokens`: 40 tokens"));
+    assert!(billed.warnings[1].to_string().contains("ttl_12h_tokens`: 40 tokens"));
 }
 
 #[test]
@@ -238,6 +238,92 @@ fn a_style_has_one_word() {
         assert_eq!(UsageStyle::parse(style.label()), Some(style));
     }
     assert_eq!(UsageStyle::parse("other"), None);
+}
+
+#[test]
+fn a_stated_hour_is_read_in_every_style_and_place() {
+    let split = json!({"ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 1000});
+    let expected = usage(0, 20, 1000, 4, 0);
+    for value in [
+        json!({"prompt_tokens": 1024, "cache_creation_input_tokens": 1020,
+               "cache_creation": split}),
+        json!({"prompt_tokens": 1024, "prompt_tokens_details": {
+            "cache_creation_tokens": 1020, "cache_creation_token_details": split}}),
+        json!({"input_tokens": 1024, "input_tokens_details": {"cache_creation": split}}),
+        json!({"prompt_tokens": 1024, "cache_creation_token_details": split,
+               "cache_creation": {"ephemeral_5m_input_tokens": 20,
+                                  "ephemeral_1h_input_tokens": 1000}}),
+        json!({"inputTokens": 4, "cacheWriteInputTokens": 1020, "cache_creation": split}),
+        json!({"inputTokens": 4, "cache_creation_input_tokens": 1020, "cacheCreation": {
+            "ephemeral5mInputTokens": 20, "ephemeral1hInputTokens": 1000}}),
+        json!({"input_tokens": 4, "cache_creation_input_tokens": 1020, "cache_creation": split}),
+    ] {
+        assert_eq!(clean(value.clone()).1, expected, "{value}");
+    }
+    let written = read(json!({
+        "prompt_tokens": 1024, "prompt_tokens_details": {"cache_creation_tokens": 1020}
+    }));
+    assert_eq!(written.split, WriteSplit::Assumed(Tokens(1020)));
+    assert_eq!(written.usage, usage(0, 1020, 0, 4, 0));
+    let (emptied, text) = one_warning(json!({
+        "prompt_tokens": 1020, "cache_creation_input_tokens": 1020,
+        "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+        "prompt_tokens_details": {"cache_creation_token_details": split}
+    }));
+    assert_eq!(emptied.usage, usage(0, 20, 1000, 0, 0));
+    assert!(text.contains("`cache_creation` is 0: 1,020 tokens differ"), "{text}");
+}
+
+#[test]
+fn an_unknown_lifetime_keeps_its_tokens() {
+    let split = json!({"ephemeral_30m_input_tokens": 1000, "note": "x"});
+    for value in [
+        json!({"input_tokens": 3, "cache_creation": split}),
+        json!({"input_tokens": 3, "cache_creation_input_tokens": 1000, "cache_creation": split}),
+        json!({"inputTokens": 3, "cache_creation": split}),
+        json!({"prompt_tokens": 1003, "cache_creation": split}),
+    ] {
+        let (billed, text) = one_warning(value);
+        assert_eq!(billed.usage, usage(0, 1000, 0, 3, 0));
+        assert_eq!(billed.split, WriteSplit::Assumed(Tokens(1000)));
+        let words = "`cache_creation.ephemeral_30m_input_tokens`: 1,000 tokens";
+        assert!(text.starts_with(words), "{text}");
+    }
+}
+
+#[test]
+fn iterations_of_the_calls_own_model_are_summed() {
+    let one = json!({"model": "claude-opus-5", "input_tokens": 5});
+    let dated = json!({"model": "us.anthropic.claude-opus-5", "input_tokens": 7});
+    let value = json!({"input_tokens": 12, "iterations": [one, dated]});
+    assert_eq!(clean(value.clone()).1, usage(0, 0, 0, 12, 0));
+    let own = BilledUsage::of_call(&value, None, Some("claude-opus-5")).unwrap();
+    assert_eq!((own.usage, own.passes.len()), (usage(0, 0, 0, 12, 0), 2));
+    let other = BilledUsage::of_call(&value, None, Some("claude-haiku-4-5")).unwrap();
+    assert_eq!(other.warnings.len(), 2);
+}
+
+#[test]
+fn lifetimes_of_the_top_level_are_those_of_the_iterations() {
+    let pass = json!({"input_tokens": 1, "cache_creation_input_tokens": 100});
+    let value = json!({
+        "input_tokens": 2, "cache_creation_input_tokens": 200, "iterations": [pass, pass],
+        "cache_creation": {"ephemeral_1h_input_tokens": 150, "ephemeral_5m_input_tokens": 50}
+    });
+    assert_eq!(clean(value.clone()).1, usage(0, 50, 150, 2, 0));
+    let sum = read(value).passes.iter().fold(Usage::default(), |sum, pass| sum + pass.usage);
+    assert_eq!(sum, usage(0, 50, 150, 2, 0));
+}
+
+#[test]
+fn a_count_under_the_name_of_another_style_is_said() {
+    let (billed, text) = one_warning(json!({"inputTokens": 3, "input_tokens": 4}));
+    assert_eq!(billed.usage, usage(0, 0, 0, 3, 0));
+    assert!(text.starts_with("`input_tokens` is 4, but"), "{text}");
+    assert_eq!(billed.warnings[0].difference(), Tokens(1));
+    assert_eq!(clean(json!({"inputTokens": 3, "input_tokens": 3})).1, usage(0, 0, 0, 3, 0));
+    let both = json!({"inputTokens": 3, "cacheReadInputTokens": 4, "prompt_tokens": 7});
+    assert_eq!(clean(both).1, usage(4, 0, 0, 3, 0));
 }
 
 proptest! {

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use crate::pricing::{Cost, Price, PriceEntry};
 use crate::provider::WriteSplit;
 use crate::quote::numbers::usd_per_mtok;
-use crate::quote::{Bill, CLASSES, Compared, Line, Listed, Quote, mark_words, to_the_cent};
+use crate::quote::{
+    Bill, CLASSES, Compared, Line, Listed, PricedPass, Quote, mark_words, to_the_cent,
+};
 use crate::units::{PicoUsd, Tokens};
 use crate::usage::Usage;
 
@@ -35,7 +37,7 @@ pub fn comparison(compared: &Compared) -> Value {
             members.insert("model".to_owned(), json!(listed.model.id));
             members.insert("versus_first_percent".to_owned(), json!(compared.versus_first(index)));
             members.extend(sums(bill));
-            let quotes = bill.lines.iter().map(|line| price(&line.quote));
+            let quotes = bill.quotes().map(price);
             members.insert("prices".to_owned(), distinct(quotes));
             Value::Object(members)
         })
@@ -45,7 +47,7 @@ pub fn comparison(compared: &Compared) -> Value {
         "schema_version": SCHEMA_VERSION,
         "models": models,
         "assumed": first.map(|bill| &bill.assumed),
-        "warnings": first.map(|bill| &bill.warnings),
+        "warnings": compared.warnings(),
     })
 }
 
@@ -109,11 +111,11 @@ fn line(line: &Line) -> Value {
         WriteSplit::Stated => Tokens::ZERO,
         WriteSplit::Assumed(tokens) => tokens,
     };
-    let warnings: Vec<Value> = billed
-        .warnings
-        .iter()
-        .map(|warning| json!({"message": warning.to_string(), "difference": warning.difference()}))
-        .collect();
+    let said =
+        |message: String, difference: Tokens| json!({"message": message, "difference": difference});
+    let read = billed.warnings.iter().map(|one| said(one.to_string(), one.difference()));
+    let unpriced = billed.unpriced.iter().map(|one| said(one.to_string(), Tokens::ZERO));
+    let warnings: Vec<Value> = read.chain(unpriced).collect();
     let total = line.cost.total();
     json!({
         "row": line.row.number,
@@ -127,9 +129,26 @@ fn line(line: &Line) -> Value {
         "total_usd": total.to_usd_string(),
         "total_pico_usd": total.0.to_string(),
         "input_te": line.te().map(|te| te.to_decimal(2)),
-        "price": price(&line.quote),
+        "price": line.quote().map(price),
+        "passes": passes(line),
         "warnings": warnings,
     })
+}
+
+/// The prompts of a line that has several.
+fn passes(line: &Line) -> Vec<Value> {
+    if line.passes.len() < 2 {
+        return Vec::new();
+    }
+    let pass = |pass: &PricedPass| {
+        json!({
+            "usage": usage(&pass.usage),
+            "usd_per_mtok": per_mtok(&pass.quote.price),
+            "total_usd": pass.cost.total().to_usd_string(),
+            "total_pico_usd": pass.cost.total().0.to_string(),
+        })
+    };
+    line.passes.iter().map(pass).collect()
 }
 
 fn usage(usage: &Usage) -> Value {

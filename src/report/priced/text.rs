@@ -29,10 +29,11 @@ pub fn bill(bill: &Bill, width: usize) -> String {
     let exact = grouped_decimal(&total.to_usd_string());
     let cent = grouped_decimal(&to_the_cent(total));
     note("Total", &format!("{cent} USD to the cent, exactly {exact}"), width, &mut out);
-    for words in distinct(bill.lines.iter().map(|line| &line.quote.words)) {
+    for words in distinct(bill.quotes().map(|quote| &quote.words)) {
         note("Price", &words.join("; "), width, &mut out);
     }
-    notes(bill, width, &mut out);
+    let warnings: Vec<&str> = bill.warnings.iter().map(String::as_str).collect();
+    notes(bill, &warnings, width, &mut out);
     out
 }
 
@@ -69,24 +70,24 @@ pub fn comparison(compared: &Compared, width: usize) -> String {
         CLASSES.iter().map(|class| format!("{} {}", class.label, (class.tokens)(&first.usage)));
     note("Usage", &counts.collect::<Vec<_>>().join(", "), width, &mut out);
     for (_, bill) in &compared.bills {
-        for words in distinct(bill.lines.iter().map(|line| &line.quote.words)) {
+        for words in distinct(bill.quotes().map(|quote| &quote.words)) {
             note("Price", &words.join("; "), width, &mut out);
         }
     }
-    notes(first, width, &mut out);
+    notes(first, &compared.warnings(), width, &mut out);
     let tokens = "the same tokens for each model; models count the same text differently";
     note("Note", tokens, width, &mut out);
     out
 }
 
-fn notes(bill: &Bill, width: usize, out: &mut String) {
+fn notes(bill: &Bill, warnings: &[&str], width: usize, out: &mut String) {
     for words in &bill.assumed {
         note("Assumed", words, width, out);
     }
-    for words in bill.warnings.iter().take(WARNINGS_MAX) {
+    for words in warnings.iter().take(WARNINGS_MAX) {
         note("Warning", words, width, out);
     }
-    let more = bill.warnings.len().saturating_sub(WARNINGS_MAX);
+    let more = warnings.len().saturating_sub(WARNINGS_MAX);
     if more > 0 {
         note("Warning", &format!("{more} more warnings; --json lists them"), width, out);
     }
@@ -137,7 +138,7 @@ fn distinct<'a>(items: impl Iterator<Item = &'a Vec<String>>) -> Vec<&'a Vec<Str
 
 /// One line a row.
 fn rows(bill: &Bill, width: usize, out: &mut String) {
-    let named = bill.lines.iter().any(|line| line.quote.model.is_some());
+    let named = bill.lines.iter().any(|line| line.model().is_some());
     let mut names = header(&["row", "read", "written", "uncached", "output", "TE", "USD"]);
     if named {
         names.insert(1, "model".to_owned());
@@ -158,7 +159,7 @@ fn rows(bill: &Bill, width: usize, out: &mut String) {
             grouped_decimal(&usd),
         ];
         if named {
-            cells.insert(1, line.quote.model.unwrap_or("-").to_owned());
+            cells.insert(1, line.model().unwrap_or("-").to_owned());
         }
         lines.push(cells);
     }
