@@ -4,8 +4,8 @@ use super::body::Body;
 use super::found::Pair;
 use super::outcome::{BlockPlace, Lookback};
 use crate::cache::outcome::Missed;
-use crate::cache::{CacheBlock, CacheRequest, CacheRules, PositionKind, PromptCache};
-use crate::request::BlockKind;
+use crate::cache::{CacheBlock, CacheRequest, CacheRules, PromptCache};
+use crate::measure::position_kind;
 use crate::units::{SimTime, Tokens};
 
 /// Tokens that every block is given: sizes decide nothing here.
@@ -60,18 +60,4 @@ fn cache_blocks(body: &Body<'_>, valid: usize) -> Vec<CacheBlock> {
         marker: block.marker,
     };
     body.blocks.iter().enumerate().map(block).collect()
-}
-
-fn position_kind(kind: BlockKind) -> PositionKind {
-    match kind {
-        BlockKind::Tool => PositionKind::Tool,
-        BlockKind::ToolUse => PositionKind::ToolUse,
-        BlockKind::ToolResult => PositionKind::ToolResult,
-        BlockKind::Thinking => PositionKind::Thinking,
-        BlockKind::System
-        | BlockKind::Text
-        | BlockKind::Image
-        | BlockKind::Document
-        | BlockKind::Other => PositionKind::Plain,
-    }
 }

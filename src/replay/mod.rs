@@ -17,12 +17,12 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use crate::cache::CacheBlock;
-use crate::measure::identity;
+use crate::measure::{identity, position_kind};
 use crate::provider::UnknownModel;
 use crate::provider::rules::{RuleError, RuleValue};
 use crate::record::RunRecord;
 use crate::request::{Payload, RequestEvent, StatedPrompt};
-use crate::simulate::{Arrival, Row, Simulator, Together, Verdict, markers, position_kind};
+use crate::simulate::{Arrival, Priced, Row, Simulator, Together, Verdict, markers};
 use crate::trace::timeline::Sorted;
 use crate::trace::{Observed, Trace, TraceError, Traced};
 use crate::units::{SimTime, Tokens};
@@ -219,7 +219,8 @@ struct Run<'a> {
     beginnings: HashSet<(Arc<str>, u128)>,
 }
 
-/// Most first blocks that are remembered for requests of which nobody says what was billed.
+/// Most first blocks that are remembered: beyond it a read under other parameters may be called
+/// older than the trace.
 const BEGINNINGS_MAX: usize = 100_000;
 
 /// A request that waits for those that start with it.
@@ -307,7 +308,7 @@ impl<'a> Run<'a> {
             begins_as_another,
         };
         let agreement = observed.map(|observed| Agreement::judge(&seen, &observed));
-        self.sum(request, verdict, usage);
+        self.sum(request, verdict, usage, price);
         agreement.into_iter().for_each(|agreement| self.outcome.agreements.note(agreement));
         let read_end = verdict.outcome.read_block;
         let row = Row {
@@ -336,20 +337,20 @@ impl<'a> Run<'a> {
     fn begins_as_another(&mut self, traced: &Traced) -> bool {
         let Payload::Blocks(stated) = &traced.event.payload else { return false };
         let Some(first) = stated.blocks.first() else { return false };
-        if traced.observed.is_none() && self.beginnings.len() >= BEGINNINGS_MAX {
-            return false;
+        let beginning = (Arc::clone(&traced.event.scope), first.identity);
+        if self.beginnings.len() >= BEGINNINGS_MAX {
+            return self.beginnings.contains(&beginning);
         }
-        !self.beginnings.insert((Arc::clone(&traced.event.scope), first.identity))
+        !self.beginnings.insert(beginning)
     }
 
-    fn sum(&mut self, request: &Waiting, verdict: &Verdict, usage: Usage) {
+    fn sum(&mut self, request: &Waiting, verdict: &Verdict, usage: Usage, price: Option<Priced>) {
         let Waiting { traced, model, blocks } = request;
         let (input, output) = (usage.input(), usage.output);
         let seen = tokens_at(blocks, verdict.seen_end);
         let plain = Usage::all_uncached(input, output);
         let perfect = Usage { read: seen, uncached: input - seen, output, ..Usage::default() };
         let sums = &mut self.outcome.sums;
-        let price = model.price(&usage);
         sums.predicted.add(usage, price);
         sums.no_cache.add(plain, model.price(&plain));
         sums.perfect.add(perfect, model.price(&perfect));

@@ -11,6 +11,6 @@ pub mod row;
 pub mod stream;
 
 pub use measured::{Measured, measure};
-pub use plan::{Billing, Rules, SimulateError, position_kind, simulate};
+pub use plan::{Billing, Rules, SimulateError, simulate};
 pub use row::{Priced, Row, markers, priced};
 pub use stream::{Arrival, Siblings, Simulator, Together, Verdict};

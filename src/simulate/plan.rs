@@ -8,12 +8,12 @@ use super::bounds;
 use super::measured::Measured;
 use super::row::{Priced, Row, priced};
 use super::stream::{Arrival, Siblings, Simulator, Together, Verdict};
-use crate::cache::{CacheBlock, CacheRules, PositionKind};
-use crate::measure::TokenizedPrompt;
+use crate::cache::{CacheBlock, CacheRules};
 use crate::measure::shared_prefix::equal_blocks;
+use crate::measure::{TokenizedPrompt, position_kind};
 use crate::provider::ModelFacts;
 use crate::record::{Reason, RunRecord};
-use crate::request::{BlockKind, Payload, RequestEvent, RequestRole};
+use crate::request::{Payload, RequestEvent, RequestRole};
 use crate::units::Tokens;
 use crate::usage::Usage;
 
@@ -199,21 +199,6 @@ impl Blocks {
             marker: block.marker,
         }));
         &self.blocks
-    }
-}
-
-/// How a block of a kind counts in the lookback.
-pub fn position_kind(kind: BlockKind) -> PositionKind {
-    match kind {
-        BlockKind::Tool => PositionKind::Tool,
-        BlockKind::ToolUse => PositionKind::ToolUse,
-        BlockKind::ToolResult => PositionKind::ToolResult,
-        BlockKind::Thinking => PositionKind::Thinking,
-        BlockKind::System
-        | BlockKind::Text
-        | BlockKind::Image
-        | BlockKind::Document
-        | BlockKind::Other => PositionKind::Plain,
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::learn::Learnt;
 use super::mistake::{Mistake, Place, TraceError};
-use super::sized::sizes;
+use super::sized::{SizedBlocks, sizes};
 use super::source::Source;
 use super::{Observed, Sizes, Traced, time_of_seconds};
 use crate::measure::identity;
@@ -31,8 +31,8 @@ use crate::usage::Usage;
 #[derive(Debug)]
 pub struct Capture {
     name: String,
-    calls: Vec<Call>,
-    learnt: Learnt,
+    /// Each with what is known of its sizes.
+    calls: Vec<(Call, SizedBlocks)>,
     /// What had to be assumed, or was left out, in words.
     pub notes: Vec<String>,
     /// The first call that stands below one that was sent later.
@@ -114,15 +114,22 @@ impl Capture {
                 listed(&learnt.conflicts)
             ));
         }
-        let contradicted = calls.iter().filter(|call| sizes(call, &learnt).2);
-        let contradicted: Vec<u64> = contradicted.map(|call| call.line).collect();
+        let calls: Vec<(Call, SizedBlocks)> = calls
+            .into_iter()
+            .map(|call| {
+                let sized = sizes(&call, &learnt);
+                (call, sized)
+            })
+            .collect();
+        let contradicted = calls.iter().filter(|(_, sized)| sized.contradicts);
+        let contradicted: Vec<u64> = contradicted.map(|(call, _)| call.line).collect();
         if !contradicted.is_empty() {
             notes.push(format!(
                 "billed less than a prefix that they contain: lines {}",
                 listed(&contradicted)
             ));
         }
-        Ok(Capture { name, calls, learnt, notes, out_of_order })
+        Ok(Capture { name, calls, notes, out_of_order })
     }
 
     /// What it is called in messages.
@@ -132,36 +139,35 @@ impl Capture {
 
     /// Its requests in the order of their times, and the platform and the day of each.
     pub fn requests(&self) -> impl Iterator<Item = Recorded> {
-        self.calls.iter().map(|call| Recorded {
-            traced: self.traced(call),
+        self.calls.iter().map(|(call, sized)| Recorded {
+            traced: traced(call, sized),
             platform: Arc::clone(&call.platform),
             day: call.time.and_then(|time| day_of(time.start)),
         })
     }
+}
 
-    fn traced(&self, call: &Call) -> Traced {
-        let (tokens, known, _) = sizes(call, &self.learnt);
-        let blocks = call.blocks.iter().zip(tokens).map(|(block, tokens)| StatedBlock {
-            identity: block.identity,
-            tokens,
-            kind: block.kind,
-            marker: block.marker,
-        });
-        let namespace = Arc::clone(&call.namespace);
-        let event = RequestEvent {
-            id: call.id.clone(),
-            role: RequestRole::Replayed,
-            start: call.start,
-            first_token_at: call.first_token_at,
-            end: call.first_token_at,
-            scope: Arc::clone(&call.scope),
-            model: Arc::clone(&call.model),
-            output: call.usage.output,
-            payload: Payload::Blocks(StatedPrompt { namespace, blocks: blocks.collect() }),
-        };
-        let sizes = Sizes::Learnt { known };
-        Traced { line: call.line, event, sizes, observed: Some(call.observed) }
-    }
+fn traced(call: &Call, sized: &SizedBlocks) -> Traced {
+    let blocks = call.blocks.iter().zip(&sized.tokens).map(|(block, tokens)| StatedBlock {
+        identity: block.identity,
+        tokens: *tokens,
+        kind: block.kind,
+        marker: block.marker,
+    });
+    let namespace = Arc::clone(&call.namespace);
+    let event = RequestEvent {
+        id: call.id.clone(),
+        role: RequestRole::Replayed,
+        start: call.start,
+        first_token_at: call.first_token_at,
+        end: call.first_token_at,
+        scope: Arc::clone(&call.scope),
+        model: Arc::clone(&call.model),
+        output: call.usage.output,
+        payload: Payload::Blocks(StatedPrompt { namespace, blocks: blocks.collect() }),
+    };
+    let sizes = Sizes::Learnt { known: sized.known.clone() };
+    Traced { line: call.line, event, sizes, observed: Some(call.observed) }
 }
 
 /// One recorded request.

@@ -4,12 +4,22 @@ use super::capture::Call;
 use super::learn::{Learnt, written};
 use crate::units::Tokens;
 
-/// Tokens of every block, the blocks whose prefixes have a learnt size, and whether a learnt size
-/// contradicts the bill of this call.
+/// What is known of the sizes of a call's blocks.
+#[derive(Debug)]
+pub(super) struct SizedBlocks {
+    /// Tokens of every block.
+    pub(super) tokens: Vec<Tokens>,
+    /// Blocks whose prefixes have a learnt size.
+    pub(super) known: Vec<usize>,
+    /// Whether a learnt size contradicts the bill of the call.
+    pub(super) contradicts: bool,
+}
+
+/// The sizes of all blocks of a call.
 ///
 /// The whole has the size that was billed. Between known places tokens are shared out by bytes, so
 /// the sizes of all blocks add up to the bill.
-pub(super) fn sizes(call: &Call, learnt: &Learnt) -> (Vec<Tokens>, Vec<usize>, bool) {
+pub(super) fn sizes(call: &Call, learnt: &Learnt) -> SizedBlocks {
     let own = written(call);
     let total = call.usage.input().0;
     let mut known: Vec<(usize, u64)> = Vec::new();
@@ -36,7 +46,8 @@ pub(super) fn sizes(call: &Call, learnt: &Learnt) -> (Vec<Tokens>, Vec<usize>, b
         share_out(size - start, &weights, &mut tokens);
         start = size;
     }
-    (tokens, known.into_iter().map(|(block, _)| block).collect(), contradicts)
+    let known = known.into_iter().map(|(block, _)| block).collect();
+    SizedBlocks { tokens, known, contradicts }
 }
 
 /// Parts of `total` in proportion to `weights`; they add up to it exactly.
