@@ -19,7 +19,7 @@
 //! 3  pricing   fork       measure
 //! 4  provider  record
 //! 5  scenario  simulate   analysis  trace    diff    quote
-//! 6  agent     replay
+//! 6  agent     replay    counting
 //! 7  whatif    verify
 //! 8  report
 //! 9  cli
@@ -29,6 +29,7 @@ pub mod agent;
 pub mod analysis;
 pub mod cache;
 pub mod cli;
+pub mod counting;
 pub mod diff;
 pub mod fork;
 pub mod measure;

@@ -27,9 +27,12 @@ const MARKER: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
 const CHILDREN: u64 = 5;
 
-/// How far an estimated total may be from the billed one, in percent: a bound, not the measured
-/// error.
-const ERROR_PERCENT_MAX: f64 = 15.0;
+/// How far a counted total may be from the billed one, in tokens: a bound, not the measured error.
+const ERROR_TOKENS_MAX: u64 = 1;
+
+/// How far the counted end of the parent's entry may be from where the API put it, in tokens: bills
+/// end it a few tokens before or behind the end of the block.
+const ENTRY_TOKENS_MAX: u64 = 4;
 
 fn main() -> process::ExitCode {
     let data = env::var_os("FORKCOST_DATA").map(PathBuf::from);
@@ -70,6 +73,8 @@ struct Call {
     body: String,
     /// Input tokens as billed: read, written and uncached.
     billed: u64,
+    /// Those of them that were read or written.
+    cached: u64,
 }
 
 fn calls(path: &Path) -> Vec<Call> {
@@ -84,9 +89,11 @@ fn calls(path: &Path) -> Vec<Call> {
         let row: Row<'_> = serde_json::from_str(line).unwrap();
         let body = row.request.get().to_owned();
         let classes = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
-        let billed = classes.iter().filter_map(|class| row.usage[class].as_u64()).sum();
+        let tokens = |class: &&str| row.usage[*class].as_u64();
+        let billed = classes.iter().filter_map(tokens).sum();
+        let cached = classes[1..].iter().filter_map(tokens).sum();
         let is_marked = body.contains(MARKER) && body.contains("\"tools\":[{");
-        is_marked.then_some(Call { line: index + 1, body, billed })
+        is_marked.then_some(Call { line: index + 1, body, billed, cached })
     };
     text.lines().enumerate().filter_map(call).collect()
 }
@@ -193,8 +200,8 @@ fn of_plan<'s>(studied: &'s Study, role: &str) -> Vec<&'s RunRecord> {
     rows.filter(|row| row.role == role).collect()
 }
 
-/// The recorded call marks its last block, so its entry is its whole prompt, and each child reads
-/// just that.
+/// The recorded call marks its last block, so its entry is its whole prompt but for the cue to
+/// answer, and each child reads just that.
 fn children_read_the_whole_parent(studied: &Study, call: &Call) -> Result<(), Failed> {
     let body: Value = serde_json::from_str(&call.body)?;
     let last = body["messages"].as_array().and_then(|messages| messages.last());
@@ -205,15 +212,19 @@ fn children_read_the_whole_parent(studied: &Study, call: &Call) -> Result<(), Fa
     let parents = of_plan(studied, "parent");
     let [parent] = parents[..] else { return Err("not one parent".into()) };
     let marker = parent.markers.split(' ').next_back().unwrap_or_default();
-    law(marker == format!("{}@5m", parent.input), || format!("last marker {marker}"))?;
+    let entry = parent.input - parent.uncached;
+    law(marker == format!("{entry}@5m"), || format!("last marker {marker}"))?;
+    let off = entry.abs_diff(call.cached);
+    law(off <= ENTRY_TOKENS_MAX, || format!("an entry of {entry}, billed {}", call.cached))?;
     let shared = studied.summary.shared_with_parent.prompt_tokens;
-    law(shared == parent.input, || format!("{shared} of {} shared", parent.input))?;
+    law(shared == entry, || format!("{shared} of {entry} shared"))?;
     for child in of_plan(studied, "child") {
         let name = &child.request;
-        law(child.read == parent.input, || format!("{name} reads {}", child.read))?;
-        law(child.shared_with_parent == parent.input, || format!("{name}: {child:?}"))?;
+        law(child.read == entry, || format!("{name} reads {}", child.read))?;
+        law(child.shared_with_parent == entry, || format!("{name}: {child:?}"))?;
         law(child.reason == "no_entry_at_boundary", || format!("{name}: {}", child.reason))?;
-        law(child.write_5m == child.input - child.read, || format!("{name}: {child:?}"))?;
+        let written = child.input - child.read - child.uncached;
+        law(child.write_5m == written, || format!("{name}: {child:?}"))?;
     }
     Ok(())
 }
@@ -272,11 +283,12 @@ fn inherits(calls: &[Call]) -> Result<(), Failed> {
     let studied = study(&scenario, &mut |_| {})?;
     let parents = of_plan(&studied, "parent");
     let parent = parents.first().ok_or("no parent")?;
-    let reads = of_plan(&studied, "child").iter().all(|child| child.read == parent.input);
+    let entry = parent.input - parent.uncached;
+    let reads = of_plan(&studied, "child").iter().all(|child| child.read == entry);
     law(reads, || "a child does not read the parent's whole request".to_owned())
 }
 
-/// The model's default tokenizer against what the API billed.
+/// The counts of the model's family against what the API billed.
 fn token_error(calls: &[Call]) -> Result<(), Failed> {
     let mut errors = Vec::new();
     for call in calls {
@@ -284,12 +296,11 @@ fn token_error(calls: &[Call]) -> Result<(), Failed> {
         let studied = study(&scenario, &mut |_| {})?;
         let parents = of_plan(&studied, "parent");
         let ours = parents.first().ok_or("no parent")?.input;
-        let percent = 100.0 * (ours as f64 - call.billed as f64) / call.billed as f64;
-        println!("line {:2}: {ours} estimated, {} billed, {percent:+.2} %", call.line, call.billed);
-        errors.push(percent);
+        println!("line {:2}: {ours} counted, {} billed", call.line, call.billed);
+        errors.push(ours.abs_diff(call.billed));
     }
-    errors.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    errors.sort_unstable();
     let (median, worst) = (errors[errors.len() / 2], errors[errors.len() - 1]);
-    println!("median {median:+.2} %, worst {worst:+.2} %");
-    law(worst.abs() <= ERROR_PERCENT_MAX, || format!("{worst:+.2} %"))
+    println!("median {median}, worst {worst} tokens off");
+    law(worst <= ERROR_TOKENS_MAX, || format!("{worst} tokens off"))
 }

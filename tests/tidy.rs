@@ -233,7 +233,7 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved {
         words: &["rayon::", "par_iter", "par_bridge"],
-        allowed: &["src/whatif/", "src/measure/", "src/tokens/"],
+        allowed: &["src/whatif/", "src/measure/", "src/tokens/", "src/counting/"],
     },
     Reserved {
         words: &["unwrap()", ".expect(", "panic!", "todo!", "unimplemented!", "dbg!"],

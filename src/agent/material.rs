@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::AgentError;
-use super::content;
+use super::content::{self, Wording};
 use crate::fork::{Dispatch, ForkPlan};
 use crate::provider::import;
 use crate::request::marker::MarkerTtls;
@@ -92,8 +92,9 @@ fn parts(
     tokenizer: &Tokenizer,
 ) -> Result<(Base, Dispatch), AgentError> {
     let seed = scenario.seed;
+    let wording = Wording { tokenizer, provider: scenario.provider };
     let tools = match tools {
-        ToolsSpec::Sized { count, tokens } => content::tools(seed, *count, *tokens, tokenizer)?,
+        ToolsSpec::Sized { count, tokens } => content::tools(seed, *count, *tokens, &wording)?,
         ToolsSpec::Given(tools) => tools.clone(),
     };
     let system = match system {
@@ -101,7 +102,7 @@ fn parts(
         SystemSpec::Given(blocks) => blocks.clone(),
     };
     let mut messages = match history {
-        HistorySpec::Sized { tokens, turns } => content::history(seed, *tokens, *turns, tokenizer)?,
+        HistorySpec::Sized { tokens, turns } => content::history(seed, *tokens, *turns, &wording)?,
         HistorySpec::Given(messages) => messages.clone(),
     };
     let ends = messages.last().filter(|message| message.role == Role::Assistant);
@@ -149,7 +150,7 @@ fn dispatch<'a>(
         spec.thinking_blocks,
         spec.text_blocks,
         tool,
-        tokenizer,
+        &Wording { tokenizer, provider: scenario.provider },
     )?)
 }
 

@@ -1,8 +1,10 @@
 //! The command line. Each verb is one file.
 
 pub mod build;
+pub mod calibrate;
 pub mod completions;
 pub mod config;
+pub mod count;
 pub mod diff;
 pub mod error;
 pub mod exit_code;
@@ -59,6 +61,10 @@ pub enum Command {
     Verify(verify::Args),
     /// Price a usage, or show the price list: what a request costs, by class, to the cent.
     Price(Box<price::Args>),
+    /// Count the tokens of a text or a request: by block, section and total.
+    Count(count::Args),
+    /// Hold counts to what was billed for recorded requests, and fit what corrects them.
+    Calibrate(calibrate::Args),
     /// Say where a later request parts from an earlier one, and what that loses of the cache.
     Diff(diff::Args),
     /// Write a commented scenario to start from.
@@ -131,6 +137,8 @@ fn dispatch(command: Command, output: Output, config: &Config) -> Result<(), Cli
         Command::Replay(args) => replay::run(&args, output),
         Command::Verify(args) => verify::run(&args, output),
         Command::Price(args) => price::run(&args, output),
+        Command::Count(args) => count::run(&args, output),
+        Command::Calibrate(args) => calibrate::run(&args, output),
         Command::Diff(args) => diff::run(&args, output),
         Command::Init(args) => init::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),

@@ -41,6 +41,11 @@ impl Progress {
         self.bar.inc(1);
     }
 
+    /// So many steps are done.
+    pub(super) fn to(&self, steps: u64) {
+        self.bar.set_position(steps);
+    }
+
     /// Removes the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();

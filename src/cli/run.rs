@@ -11,13 +11,14 @@ use super::progress::Progress;
 use super::sources::{self, Source};
 use super::spool::{Spool, is_same_file};
 use crate::analysis::{Summary, expect};
+use crate::counting::Corrections;
 use crate::provider::rules;
 use crate::report::charts::ChartInput;
 use crate::report::{self, Disk, Images, Manifest, Report, Reported};
 use crate::scenario::{LoadError, Scenario};
 use crate::simulate::Measured;
 use crate::trace::timeline::{self, Header};
-use crate::whatif::{Study, study};
+use crate::whatif::{Study, calibrated, study};
 
 /// Arguments of `run`.
 #[derive(Debug, clap::Args)]
@@ -39,6 +40,10 @@ pub struct Args {
     /// Also write the requests of this plan as a timeline, which `forkcost replay` plays.
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
+    /// Count with what `forkcost calibrate --out` found for the scenario's model, tokenizer and
+    /// kind of request; expectations are not checked then.
+    #[arg(long, value_name = "FILE")]
+    pub calibration: Option<PathBuf>,
     /// Write no report.
     #[arg(long, conflicts_with_all = ["output", "png"])]
     pub no_report: bool,
@@ -67,7 +72,8 @@ pub(super) fn run(args: &Args, output: Output, config: &Config) -> Result<(), Cl
             help: "name another file".to_owned(),
         });
     }
-    let job = Job { args, output, config, single: sources.len() == 1 };
+    let corrections = args.calibration.as_deref().map(corrections).transpose()?;
+    let job = Job { args, output, config, corrections, single: sources.len() == 1 };
     match sources.as_slice() {
         [source] if !source.found => job.one(source).map(drop),
         _ => job.several(&sources),
@@ -78,14 +84,27 @@ struct Job<'a> {
     args: &'a Args,
     output: Output,
     config: &'a Config,
+    corrections: Option<Corrections>,
     single: bool,
+}
+
+fn corrections(path: &Path) -> Result<Corrections, CliError> {
+    let text = std::fs::read_to_string(path).map_err(|source| CliError::Io {
+        action: "read",
+        path: path.to_owned(),
+        source,
+    })?;
+    Corrections::parse(&text).map_err(|error| CliError::Usage {
+        message: format!("{}: {error}", path.display()),
+        help: "write one with `forkcost calibrate ROWS --out FILE`".to_owned(),
+    })
 }
 
 impl Job<'_> {
     /// Load, study, write, print, and check what was expected.
     fn one(&self, source: &Source) -> Result<Summary, CliError> {
         let mut progress = Progress::new(self.output, 1);
-        let scenario = sources::load(source, &self.args.overrides)?;
+        let scenario = self.load(source)?;
         let studied = self.study(source, &scenario, &mut progress)?;
         progress.finish();
         let folder = self.write(source, &scenario, &studied)?;
@@ -93,6 +112,22 @@ impl Job<'_> {
         self.print(&studied.summary, folder.as_deref())?;
         self.check(source, &scenario, &studied.summary)?;
         Ok(studied.summary)
+    }
+
+    /// The scenario, calibrated where that is asked for.
+    fn load(&self, source: &Source) -> Result<Scenario, CliError> {
+        let scenario = sources::load(source, &self.args.overrides)?;
+        let Some(corrections) = &self.corrections else { return Ok(scenario) };
+        let found = calibrated(&scenario, corrections)
+            .map_err(|error| CliError::study(&source.path, &scenario, error))?;
+        if found.correction.is_none() {
+            let (model, tokenizer) = (&scenario.model.id, scenario.tokenizer);
+            self.output.message(&format!(
+                "{}: the calibration says nothing of such requests to {model} under {tokenizer}",
+                source.path.display()
+            ));
+        }
+        Ok(found)
     }
 
     fn study(
@@ -144,7 +179,7 @@ impl Job<'_> {
 
     /// One of several scenarios: its report is written, its text is not printed.
     fn quietly(&self, source: &Source) -> Result<(Summary, Result<(), CliError>), CliError> {
-        let scenario = sources::load(source, &self.args.overrides)?;
+        let scenario = self.load(source)?;
         let mut progress = Progress::new(self.output, 1);
         let studied = self.study(source, &scenario, &mut progress)?;
         self.write(source, &scenario, &studied)?;
@@ -259,7 +294,7 @@ impl Job<'_> {
         scenario: &Scenario,
         summary: &Summary,
     ) -> Result<(), CliError> {
-        if !self.args.overrides.is_empty() {
+        if !self.args.overrides.is_empty() || self.args.calibration.is_some() {
             return Ok(());
         }
         let (mut count, mut unknown) = (0, 0);

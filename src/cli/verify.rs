@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::error::CliError;
 use super::output::Output;
 use super::progress::Progress;
-use crate::report::verified;
+use crate::counting::Accuracy;
+use crate::report::{counted, verified};
 use crate::trace::Source;
 use crate::verify::{self, Check, CheckResult, Index, money};
 
@@ -18,6 +19,9 @@ pub struct Args {
     /// Print the page docs/accuracy.md.
     #[arg(long)]
     pub markdown: bool,
+    /// Print the table of measured errors that reports state.
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    pub measured: bool,
     /// Folder with recordings, by default FORKCOST_DATA; without one they are skipped.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -25,7 +29,16 @@ pub struct Args {
 
 /// Checks everything and exits with 1 where something is not as published.
 pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
-    let checks = checks(args, output)?;
+    let (checks, accuracy) = checks(args, output)?;
+    if args.measured {
+        return match accuracy {
+            Some(found) => output.result(found.to_text().as_bytes()),
+            None => Err(CliError::Usage {
+                message: "the recordings that errors are measured on are not here".to_owned(),
+                help: "set FORKCOST_DATA, or use --data".to_owned(),
+            }),
+        };
+    }
     let text = if args.json {
         verified::json(&checks).map_err(|error| CliError::Io {
             action: "write",
@@ -33,7 +46,10 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
             source: error.into(),
         })?
     } else if args.markdown {
-        verified::markdown(&checks)
+        let index = Index::published().map_err(|error| CliError::Config(error.to_string()))?;
+        let left_out = index.tokens.left_out;
+        let counts = accuracy.map(|found| counted::accuracy_markdown(&found, &left_out));
+        verified::markdown(&checks) + &counts.unwrap_or_default()
     } else {
         verified::text(&checks, output.width(), output.styles_stdout())
     };
@@ -45,7 +61,7 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
     Ok(())
 }
 
-fn checks(args: &Args, output: Output) -> Result<Vec<Check>, CliError> {
+fn checks(args: &Args, output: Output) -> Result<(Vec<Check>, Option<Accuracy>), CliError> {
     let index = Index::published().map_err(|error| CliError::Config(error.to_string()))?;
     let set = || std::env::var_os("FORKCOST_DATA").filter(|folder| !folder.is_empty());
     let data = args.data.clone().or_else(|| set().map(PathBuf::from));
@@ -76,6 +92,18 @@ fn checks(args: &Args, output: Output) -> Result<Vec<Check>, CliError> {
     for row in money::rows().map_err(|error| CliError::Config(error.to_string()))? {
         checks.push(money::check(&row)?);
     }
+    progress.say("token counts");
+    let texts: Vec<(String, Option<String>)> = index
+        .tokens
+        .files
+        .iter()
+        .map(|file| {
+            let path = data.as_ref().map(|folder| folder.join(file));
+            (file.clone(), path.and_then(|path| std::fs::read_to_string(path).ok()))
+        })
+        .collect();
+    let (counts, accuracy) = verify::tokens(&index.tokens, &texts);
+    checks.extend(counts);
     progress.finish();
-    Ok(checks)
+    Ok((checks, accuracy))
 }

@@ -55,7 +55,8 @@ pub fn diff(
 ) -> Result<Diff, DiffError> {
     let mut rules = provider.facts().rules.clone();
     set_rules(&mut rules, overrides)?;
-    let options = RenderOptions { hash_billing_line: rules.hash_billing_line };
+    let options =
+        RenderOptions { hash_billing_line: rules.hash_billing_line, ..RenderOptions::default() };
     let (a, b) = (Body::open(a, provider, options)?, Body::open(b, provider, options)?);
     let facts = provider.facts();
     if let Some(model) = b.model.as_ref().and_then(|model| find_model(facts, model).ok()) {

@@ -1,13 +1,14 @@
 //! Tokens and chained hashes of every block of a prompt.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::identity;
-use crate::request::{RenderedBlock, RenderedPrompt, StatedPrompt};
-use crate::tokens::Tokenizer;
+use crate::request::{Extra, Frame, RenderedBlock, RenderedPrompt, Standing, StatedPrompt};
+use crate::tokens::{JOINT_BYTES, Tokenizer, joint};
 use crate::units::Tokens;
 
 /// One block, by the prefix that ends with it.
@@ -31,6 +32,7 @@ pub struct TokenizedPrompt {
     /// Indices of the shared blocks that carry a marker.
     marked: Arc<[usize]>,
     own: Option<BlockMeasure>,
+    tail: Tokens,
 }
 
 impl TokenizedPrompt {
@@ -44,7 +46,7 @@ impl TokenizedPrompt {
         let shared: Arc<[BlockMeasure]> = measures.collect();
         let rendered = prompt.rendered();
         let marked = marked(&rendered);
-        TokenizedPrompt { rendered, shared, marked, own: None }
+        TokenizedPrompt { rendered, shared, marked, own: None, tail: prompt.tail }
     }
 
     /// Blocks with their measures, in the provider's order.
@@ -110,7 +112,30 @@ impl TokenizedPrompt {
 
     /// Tokens of the whole prompt.
     pub fn tokens(&self) -> Tokens {
-        self.last().map_or(Tokens::ZERO, |measure| measure.tokens_so_far)
+        self.last().map_or(Tokens::ZERO, |measure| measure.tokens_so_far) + self.tail
+    }
+
+    /// Tokens behind the last block, which no cache holds.
+    pub fn tail(&self) -> Tokens {
+        self.tail
+    }
+
+    /// What is billed beside texts, over all blocks and behind them.
+    pub fn extras(&self) -> impl Iterator<Item = &Extra> {
+        let blocks = self.rendered.blocks().flat_map(|block| &block.frame.extras);
+        blocks.chain(&self.rendered.tail.extras)
+    }
+
+    /// The fewest and the most tokens that the whole prompt can have by what is known.
+    pub fn tokens_between(&self) -> (Tokens, Tokens) {
+        let less: u64 = self.extras().map(|extra| extra.tokens - extra.low).sum();
+        let more: u64 = self.extras().map(|extra| extra.high - extra.tokens).sum();
+        (Tokens(self.tokens().0.saturating_sub(less)), self.tokens() + Tokens(more))
+    }
+
+    /// What no rule of counting is known for, by its name in the request.
+    pub fn unmodelled(&self) -> &[String] {
+        &self.rendered.unmodelled
     }
 
     /// Bytes of the whole prompt: the sum over its blocks.
@@ -133,13 +158,16 @@ pub fn tokenize(prompts: Vec<RenderedPrompt>, tokenizer: &Tokenizer) -> Vec<Toke
     prompts
         .into_par_iter()
         .zip(shared)
-        .map(|(rendered, Family { shared, marked })| {
+        .map(|(rendered, Family { shared, marked, window })| {
             let start = shared.last().copied().unwrap_or_else(|| start_of(&rendered.namespace));
+            let mut behind = (*window).clone();
             let own = rendered.own.as_ref().map(|block| {
-                let tokens = tokenizer.count(&block.counted_text) + Tokens(block.assumed_tokens);
+                let tokens = count(&behind, &block.counted_text, &block.frame, tokenizer);
+                behind.push(&block.counted_text, &block.frame);
                 start.followed_by(block, tokens)
             });
-            TokenizedPrompt { rendered, shared, marked, own }
+            let tail = count(&behind, "", &rendered.tail, tokenizer);
+            TokenizedPrompt { rendered, shared, marked, own, tail }
         })
         .collect()
 }
@@ -149,11 +177,73 @@ pub fn tokenize(prompts: Vec<RenderedPrompt>, tokenizer: &Tokenizer) -> Vec<Toke
 struct Family {
     shared: Arc<[BlockMeasure]>,
     marked: Arc<[usize]>,
+    /// What stands before the block behind them.
+    window: Arc<Window>,
 }
 
 impl Family {
     fn of(prompt: &RenderedPrompt, tokenizer: &Tokenizer) -> Family {
-        Family { shared: measure_all(prompt, tokenizer).into(), marked: marked(prompt) }
+        let mut window = Window::default();
+        let before = |block: &RenderedBlock| {
+            let before = window.clone();
+            window.push(&block.counted_text, &block.frame);
+            before
+        };
+        let windows: Vec<Window> = prompt.shared.iter().map(before).collect();
+        let counts: Vec<Tokens> = prompt
+            .shared
+            .par_iter()
+            .zip(&windows)
+            .map(|(block, before)| count(before, &block.counted_text, &block.frame, tokenizer))
+            .collect();
+        let mut so_far = start_of(&prompt.namespace);
+        let measures = prompt.shared.iter().zip(counts).map(|(block, tokens)| {
+            so_far = so_far.followed_by(block, tokens);
+            so_far
+        });
+        Family { shared: measures.collect(), marked: marked(prompt), window: Arc::new(window) }
+    }
+}
+
+/// Tokens of a block or a tail behind what stands before it.
+fn count(before: &Window, text: &str, frame: &Frame, tokenizer: &Tokenizer) -> Tokens {
+    let around = match frame.before.is_empty() && frame.after.is_empty() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(frame.around(text)),
+    };
+    let tokens = match frame.standing {
+        Standing::Alone => tokenizer.count(&around),
+        Standing::Apart => tokenizer.count_apart(&around),
+        // Where letters meet, a block can have less than no tokens of its own.
+        Standing::Joined => {
+            let tokens = tokenizer.count_behind(&before.text, &around);
+            Tokens(u64::try_from(tokens).unwrap_or(0))
+        }
+    };
+    tokens + Tokens(frame.extra_tokens())
+}
+
+/// The end of what stands before a block of one long text: as much of it as can change how the
+/// block is counted.
+#[derive(Clone, Debug, Default)]
+struct Window {
+    text: String,
+}
+
+impl Window {
+    /// The block comes behind.
+    fn push(&mut self, text: &str, frame: &Frame) {
+        if frame.standing != Standing::Joined {
+            return;
+        }
+        let parts = [&*frame.before, text, &*frame.after];
+        let mut joined = std::mem::take(&mut self.text);
+        for part in parts {
+            joined.push_str(
+                &part[part.floor_char_boundary(part.len().saturating_sub(JOINT_BYTES))..],
+            );
+        }
+        self.text = joint(&joined).to_owned();
     }
 }
 
@@ -161,19 +251,6 @@ impl Family {
 fn marked(prompt: &RenderedPrompt) -> Arc<[usize]> {
     let blocks = prompt.shared.iter().enumerate();
     blocks.filter(|(_, block)| block.marker.is_some()).map(|(index, _)| index).collect()
-}
-
-fn measure_all(prompt: &RenderedPrompt, tokenizer: &Tokenizer) -> Vec<BlockMeasure> {
-    let texts: Vec<&str> = prompt.shared.iter().map(|block| &*block.counted_text).collect();
-    let counts = tokenizer.count_all(&texts);
-    let mut before = start_of(&prompt.namespace);
-    let blocks = prompt.shared.iter().zip(counts);
-    blocks
-        .map(|(block, count)| {
-            before = before.followed_by(block, count + Tokens(block.assumed_tokens));
-            before
-        })
-        .collect()
 }
 
 /// The empty prefix of a namespace.

@@ -16,7 +16,7 @@ pub use wire::parse_usd_per_mtok;
 
 use crate::cache::CacheRules;
 use crate::pricing::{Confidence, PriceTable};
-use crate::tokens::TokenizerSpec;
+use crate::tokens::{TokenizerSpec, Vocabulary};
 use crate::units::Tokens;
 
 /// The table that is part of the program.
@@ -62,6 +62,13 @@ impl Facts {
     /// family, a name that stands twice, a price that is no exact decimal, or prices that overlap.
     pub fn parse(text: &str) -> Result<Facts, FactsError> {
         wire::parse(text)
+    }
+
+    /// Counts the requests of models that are not in the table: those that are gone from the price
+    /// list, of the oldest family.
+    pub fn tokenizer_unnamed(&self) -> TokenizerSpec {
+        let oldest = self.families.first().map(|family| family.tokenizer);
+        oldest.unwrap_or(TokenizerSpec::exact(Vocabulary::O200k))
     }
 
     /// A table without models.
@@ -119,11 +126,11 @@ pub struct ModelFacts {
 pub struct FamilyFacts {
     /// Its name, e.g. `claude-v4.8`.
     pub name: String,
-    /// The stand-in that counts its tokens.
+    /// Counts its tokens.
     pub tokenizer: TokenizerSpec,
-    /// How far the stand-in is off, in words.
+    /// How far its counts are off, in words.
     pub spread: String,
-    /// Where the factor comes from.
+    /// Where the counts come from.
     pub source: String,
     /// When it was checked.
     pub checked: Date,

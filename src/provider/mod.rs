@@ -16,8 +16,11 @@ pub use facts::{
 pub use keys::{Certainty, Feature, KeyRule, Survival};
 pub use lookup::{UnknownModel, find_model};
 
+use jiff::civil::Date;
+
 use crate::request::json::Node;
 use crate::request::{RenderedBlock, RenderedPrompt, RequestBody, Section, WireFormat};
+use crate::tokens::ClaudeFamily;
 
 /// One provider.
 pub trait Provider: WireFormat + Sync + std::fmt::Debug {
@@ -70,6 +73,20 @@ pub trait Provider: WireFormat + Sync + std::fmt::Debug {
     /// accept it.
     fn refusals(&self, body: &RequestBody) -> Vec<Refusal>;
 
+    /// The text that a tool definition, of which `schema` is JSON, is counted by under that family;
+    /// hidden prompts and frames around all tools are not in it.
+    fn counted_tool(
+        &self,
+        family: Option<ClaudeFamily>,
+        name: &str,
+        description: Option<&str>,
+        schema: Option<&str>,
+    ) -> String;
+
+    /// The text that a tool call, of which `input` is JSON, is counted by under that family; what
+    /// stands around all calls of a message is not in it.
+    fn counted_call(&self, family: Option<ClaudeFamily>, name: &str, input: &str) -> String;
+
     /// What a difference in a parameter (a dotted path from the top of a body) or a feature loses;
     /// `None` where it is no part of the cache key.
     fn key_rule(&self, name: &str) -> Option<KeyRule>;
@@ -93,9 +110,19 @@ pub trait Provider: WireFormat + Sync + std::fmt::Debug {
 
 /// How a prompt is rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RenderOptions {
+pub struct RenderOptions<'a> {
     /// Whether a leading billing line of the system prompt is part of the prompt.
     pub hash_billing_line: bool,
+    /// The family whose frames stand around the counted texts; the texts stand alone without one.
+    pub family: Option<ClaudeFamily>,
+    /// The day on which the request is sent, where its frames depend on it; the newest are taken
+    /// without one.
+    pub date: Option<Date>,
+    /// The model, where it decides over frames; the one that the body names without it.
+    pub model: Option<&'a str>,
+    /// Tokens that recorded bills have more than the count, or less; they stand in the first block
+    /// of the messages.
+    pub correction: i64,
 }
 
 /// Why a provider refuses a request.

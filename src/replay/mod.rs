@@ -425,12 +425,17 @@ impl Together for Group<'_> {
 
     fn arrival(&mut self, index: usize) -> Arrival<'_> {
         let Waiting { traced, model, blocks } = &self.0[index];
+        let tail = match &traced.event.payload {
+            Payload::Blocks(stated) => stated.tail,
+            Payload::Body(_) => Tokens::ZERO,
+        };
         let (start, readable_at): (SimTime, SimTime) =
             (traced.event.start, traced.event.first_token_at);
         Arrival {
             lane: (&traced.event.scope, &model.id),
             rules: Some(&model.rules),
             blocks,
+            tail,
             start,
             readable_at,
             siblings: None,

@@ -7,6 +7,7 @@
 //! printing, which is `cli`'s, and any arithmetic that decides something, which is `analysis`'s.
 
 pub mod charts;
+pub mod counted;
 pub mod csv;
 mod difference;
 mod error;

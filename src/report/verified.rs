@@ -117,6 +117,17 @@ pub fn markdown(checks: &[Check]) -> String {
             &format!("| {} | {} | {result}: {} |", linked(check), check.what, check.detail),
         );
     }
+    let tokens: Vec<&Check> = of(CheckKind::Tokens).collect();
+    out.push_str(
+        "\n## What is asked of token counts\n\n| check | asked | result |\n|---|---|---|\n",
+    );
+    for check in &tokens {
+        let result = check.result.as_str().to_lowercase();
+        line(
+            &mut out,
+            &format!("| {} | {} | {result}: {} |", check.name, check.what, check.detail),
+        );
+    }
     let replayed: Vec<&Check> = replays.iter().chain(&rules).copied().collect();
     assumptions(&mut out, &replayed);
     out.push_str("\n## What was published and what is derived\n");

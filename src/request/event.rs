@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::body::RequestBody;
+use super::frame::Frame;
 use super::rendered::{BlockKind, RenderedBlock, RenderedPrompt, Section};
 use crate::units::{CacheTtl, SimTime, Tokens};
 
@@ -50,6 +51,8 @@ pub struct StatedPrompt {
     pub namespace: Arc<str>,
     /// The blocks.
     pub blocks: Vec<StatedBlock>,
+    /// Tokens behind the last block, which no cache holds.
+    pub tail: Tokens,
 }
 
 /// One block of such a prompt.
@@ -86,11 +89,11 @@ impl StatedPrompt {
             pointer: format!("/blocks/{index}"),
             prompt_bytes: Arc::from([]),
             counted_text: Arc::from(""),
-            assumed_tokens: 0,
+            frame: Frame::default(),
             marker: block.marker,
         });
         let namespace = Arc::clone(&self.namespace);
-        RenderedPrompt { shared: shared.collect(), own: None, namespace }
+        RenderedPrompt { shared: shared.collect(), namespace, ..RenderedPrompt::default() }
     }
 }
 

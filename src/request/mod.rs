@@ -12,6 +12,7 @@ pub mod body;
 pub mod build;
 pub mod conversation;
 pub mod event;
+pub mod frame;
 pub mod json;
 pub mod marker;
 pub mod rendered;
@@ -20,6 +21,7 @@ pub use body::{Origin, RequestBody};
 pub use build::{Base, BodyFamily, BuildToken, CapturedBody, Draft, EncodedFamily, WireFormat};
 pub use conversation::{Block, Conversation, Message, RawJson, ResultContent, Role, Tool};
 pub use event::{Payload, RequestEvent, RequestRole, StatedBlock, StatedPrompt};
+pub use frame::{Extra, ExtraKind, Frame, Mark, Standing};
 pub use marker::{BlockAddress, MarkerError, MarkerPolicy, MarkerSpec, Placement, PromptShape};
 pub use rendered::{
     BlockKind, RenderedBlock, RenderedPrompt, Section, counted_tool, counted_tool_use,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::conversation::Role;
+use super::frame::Frame;
 use crate::units::CacheTtl;
 
 /// The part of the prompt that a block belongs to; a change in one loses it and all behind it.
@@ -85,14 +86,14 @@ pub struct RenderedBlock {
     pub prompt_bytes: Arc<[u8]>,
     /// The text whose tokens are its tokens (see `docs/model.md`).
     pub counted_text: Arc<str>,
-    /// Tokens that stand in no text, e.g. an image's; assumed, not counted.
-    pub assumed_tokens: u64,
+    /// What is billed around that text.
+    pub frame: Frame,
     /// The lifetime asked for where the block carries a marker.
     pub marker: Option<CacheTtl>,
 }
 
 /// A whole prompt. Blocks that siblings share are shared in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RenderedPrompt {
     /// The blocks before the own block, or all of them.
     pub shared: Arc<[RenderedBlock]>,
@@ -100,6 +101,10 @@ pub struct RenderedPrompt {
     pub own: Option<RenderedBlock>,
     /// What besides the prompt keys the cache (model and parameters), as canonical text.
     pub namespace: Arc<str>,
+    /// What is billed behind the last block; no cache holds it.
+    pub tail: Frame,
+    /// What no rule of counting is known for, by its name in the request.
+    pub unmodelled: Arc<[String]>,
 }
 
 impl RenderedPrompt {

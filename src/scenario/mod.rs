@@ -61,6 +61,8 @@ pub struct Scenario {
     pub seed: u64,
     /// How tokens are counted.
     pub tokenizer: TokenizerSpec,
+    /// What recorded bills say corrects that, where a calibration is given.
+    pub correction: Option<CountCorrection>,
     /// The parent's request.
     pub parent: ParentSpec,
     /// The fork.
@@ -77,6 +79,15 @@ pub struct Scenario {
     pub expect: Vec<Expectation>,
     /// Where its keys stand, for mistakes that show only when it is played.
     pub places: Places,
+}
+
+/// A correction of counts that bills of recorded requests gave. A factor stands in the tokenizer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountCorrection {
+    /// Tokens of a request beyond its count.
+    pub tokens: i64,
+    /// What it rests on, in words.
+    pub note: String,
 }
 
 /// The parent: its prompt, its dispatch, and the state of its cache entry.

@@ -68,6 +68,7 @@ pub(super) fn resolve(
         date,
         seed: seed?,
         tokenizer: tokenizer?.unwrap_or(known.model.tokenizer),
+        correction: None,
         parent,
         fork,
         schedule: schedule?,
@@ -185,7 +186,8 @@ fn tokenizer(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<TokenizerSpec
     let found = TokenizerSpec::parse(field.text(mistakes)?);
     found
         .map_err(|error| {
-            let help = "write o200k_base, cl100k_base, or one with a factor: o200k_base*1.65";
+            let help =
+                "leave it out for the model's own, or write one of these, as in o200k_base*1.65";
             field.report(code::TOKENIZER, error.to_string(), help, mistakes);
         })
         .ok()

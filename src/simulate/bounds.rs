@@ -42,6 +42,7 @@ pub(super) fn chapter(measured: &Measured) -> Vec<Usage> {
     requests
         .map(|(event, prompt)| {
             let own = prompt.own().map_or(Tokens::ZERO, |(_, measure)| measure.tokens);
+            let own = own + prompt.tail();
             let later = event.role == RequestRole::Child && children > 0;
             children += u32::from(event.role == RequestRole::Child);
             let read = if later { prompt.tokens() - own } else { Tokens::ZERO };

@@ -164,6 +164,7 @@ impl Together for Group<'_> {
             lane: (&event.scope, &event.model),
             rules: self.rules,
             blocks: self.blocks.of(prompt),
+            tail: prompt.tail(),
             start: event.start,
             readable_at: event.first_token_at,
             siblings: prompt

@@ -29,6 +29,8 @@ pub struct Arrival<'a> {
     pub rules: Option<&'a CacheRules>,
     /// Its blocks in the provider's order.
     pub blocks: &'a [CacheBlock],
+    /// Tokens behind them, which no cache holds.
+    pub tail: Tokens,
     /// When it is sent.
     pub start: SimTime,
     /// When its response begins.
@@ -138,7 +140,8 @@ impl Simulator {
             let lane = &mut self.lanes[*lane];
             // Alone at its moment, only what came before it can be shared.
             let shared = if alone { seen[0] } else { lane.shared_end(group, &arrival) };
-            let outcome = lane.access(group, &arrival);
+            let mut outcome = lane.access(group, &arrival);
+            outcome.uncached += arrival.tail;
             played.push((outcome, shared));
         }
         let mut verdicts = Vec::with_capacity(played.len());
@@ -318,6 +321,7 @@ mod tests {
                 lane: ("", ""),
                 rules: Some(self.rules),
                 blocks: &self.blocks,
+                tail: Tokens::ZERO,
                 start: self.start,
                 readable_at: self.start,
                 siblings: None,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::claude::ClaudeFamily;
+
 /// Largest factor on a vocabulary's counts, in thousandths.
 pub const SCALE_MILLI_MAX: u32 = 10_000;
 
@@ -17,13 +19,15 @@ pub struct TokenizerSpec {
     pub scale_milli: u32,
 }
 
-/// A vocabulary that counts exactly for the models it was made for.
+/// A vocabulary: what counts alike for every model that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vocabulary {
     /// `o200k_base`.
     O200k,
     /// `cl100k_base`.
     Cl100k,
+    /// The counts of a Claude family.
+    Claude(ClaudeFamily),
 }
 
 /// Why a text names no tokenizer.
@@ -31,8 +35,9 @@ pub enum Vocabulary {
 pub enum TokenizerError {
     /// The vocabulary does not exist.
     #[error(
-        "tokenizer `{given}`: no vocabulary `{name}`; allowed are o200k_base and cl100k_base, each \
-         optionally with a factor such as o200k_base*1.65; did you mean `{nearest}`?"
+        "tokenizer `{given}`: no vocabulary `{name}`; allowed are {}, each optionally with a \
+         factor such as o200k_base*1.65; did you mean `{nearest}`?",
+        names()
     )]
     UnknownVocabulary {
         /// The whole text.
@@ -59,15 +64,29 @@ pub enum TokenizerError {
 
 impl Vocabulary {
     /// Every vocabulary.
-    pub const ALL: [Vocabulary; 2] = [Vocabulary::O200k, Vocabulary::Cl100k];
+    pub const ALL: [Vocabulary; 5] = [
+        Vocabulary::O200k,
+        Vocabulary::Cl100k,
+        Vocabulary::Claude(ClaudeFamily::V3),
+        Vocabulary::Claude(ClaudeFamily::V47),
+        Vocabulary::Claude(ClaudeFamily::V48),
+    ];
 
     /// Its name in scenario files.
     pub fn name(self) -> &'static str {
         match self {
             Vocabulary::O200k => "o200k_base",
             Vocabulary::Cl100k => "cl100k_base",
+            Vocabulary::Claude(family) => family.name(),
         }
     }
+}
+
+/// Names of all vocabularies in a sentence.
+fn names() -> String {
+    let names = Vocabulary::ALL.map(Vocabulary::name);
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("{} and {last}", others.join(", "))
 }
 
 impl fmt::Display for Vocabulary {
@@ -82,7 +101,7 @@ impl TokenizerSpec {
         TokenizerSpec { vocabulary, scale_milli: UNIT_MILLI }
     }
 
-    /// Reads `o200k_base`, `cl100k_base`, or one of them with a factor, as in `o200k_base*1.65`.
+    /// Reads the name of a vocabulary, optionally with a factor, as in `o200k_base*1.65`.
     ///
     /// # Errors
     /// Where the vocabulary is unknown (the nearest one is named), or the factor is not above 0,
@@ -112,6 +131,15 @@ impl TokenizerSpec {
     /// True where counts are the vocabulary's times a factor: estimates of another tokenizer.
     pub fn is_scaled(self) -> bool {
         self.scale_milli != UNIT_MILLI
+    }
+
+    /// The Claude family whose counts these are, with or without a factor: it says what stands
+    /// around the texts of a request.
+    pub fn claude_family(self) -> Option<ClaudeFamily> {
+        match self.vocabulary {
+            Vocabulary::Claude(family) => Some(family),
+            Vocabulary::O200k | Vocabulary::Cl100k => None,
+        }
     }
 }
 
@@ -176,6 +204,8 @@ mod tests {
         let error = TokenizerSpec::parse("cl100k").unwrap_err().to_string();
         assert!(error.contains("did you mean `cl100k_base`"), "{error}");
         assert!(error.contains("o200k_base*1.65"), "{error}");
+        let error = TokenizerSpec::parse("claude-v4").unwrap_err().to_string();
+        assert!(error.contains("claude-v3, claude-v4.7 and claude-v4.8"), "{error}");
         let error = TokenizerSpec::parse("o200_base*2").unwrap_err().to_string();
         assert!(error.contains("did you mean `o200k_base`"), "{error}");
     }
@@ -192,8 +222,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_spec_survives_its_text(scale_milli in 1..=SCALE_MILLI_MAX, cl100k: bool) {
-            let vocabulary = if cl100k { Vocabulary::Cl100k } else { Vocabulary::O200k };
+        fn every_spec_survives_its_text(
+            scale_milli in 1..=SCALE_MILLI_MAX,
+            vocabulary in proptest::sample::select(Vocabulary::ALL.to_vec()),
+        ) {
             let spec = TokenizerSpec { vocabulary, scale_milli };
             prop_assert_eq!(TokenizerSpec::parse(&spec.to_string()), Ok(spec));
         }

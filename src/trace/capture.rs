@@ -164,7 +164,11 @@ fn traced(call: &Call, sized: &SizedBlocks) -> Traced {
         scope: Arc::clone(&call.scope),
         model: Arc::clone(&call.model),
         output: call.usage.output,
-        payload: Payload::Blocks(StatedPrompt { namespace, blocks: blocks.collect() }),
+        payload: Payload::Blocks(StatedPrompt {
+            namespace,
+            blocks: blocks.collect(),
+            tail: crate::units::Tokens::ZERO,
+        }),
     };
     let sizes = Sizes::Learnt { known: sized.known.clone() };
     Traced { line: call.line, event, sizes, observed: Some(call.observed) }

@@ -44,6 +44,30 @@ pub struct Index {
     pub timelines: Vec<Timeline>,
     /// Recordings in the order of the index.
     pub recordings: Vec<Recording>,
+    /// Recordings that token counts are held to.
+    pub tokens: TokenRecordings,
+}
+
+/// Recordings that token counts are held to.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenRecordings {
+    /// Their files below the folder of data.
+    pub files: Vec<String>,
+    /// How the names of the requests of one whole session begin.
+    pub session: String,
+    /// Requests that were not sent as they are recorded.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A request that was not sent as it is recorded.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// How its name ends.
+    pub id: String,
+    /// How that is known.
+    pub why: String,
 }
 
 /// One published measurement.
@@ -116,6 +140,7 @@ pub struct StatedCost {
 struct WireIndex {
     timeline: Vec<WireTimeline>,
     recording: Vec<Recording>,
+    tokens: TokenRecordings,
 }
 
 #[derive(Deserialize)]
@@ -155,7 +180,7 @@ impl Index {
         let wire: WireIndex =
             toml::from_str(INDEX).map_err(|error| IndexError::Shape(error.to_string()))?;
         let timelines = wire.timeline.into_iter().map(timeline).collect::<Result<_, _>>()?;
-        Ok(Index { timelines, recordings: wire.recording })
+        Ok(Index { timelines, recordings: wire.recording, tokens: wire.tokens })
     }
 }
 

@@ -6,9 +6,11 @@
 mod index;
 pub mod money;
 mod sensitivity;
+mod tokens;
 
-pub use index::{Index, IndexError, Recording, Timeline};
+pub use index::{Index, IndexError, LeftOut, Recording, Timeline, TokenRecordings};
 pub use sensitivity::{Flip, flips};
+pub use tokens::tokens;
 
 use crate::record::RunRecord;
 use crate::replay::{Agreement, Agreements, Options, Outcome, Played, ReplayError, Sink, replay};
@@ -24,6 +26,8 @@ pub enum CheckKind {
     Rule,
     /// A usage and its price.
     Money,
+    /// Counts of recorded requests, held to their bills.
+    Tokens,
 }
 
 /// One thing that was checked.

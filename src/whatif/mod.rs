@@ -2,4 +2,4 @@
 
 pub mod study;
 
-pub use study::{Study, StudyError, study};
+pub use study::{Study, StudyError, calibrated, study};

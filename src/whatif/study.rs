@@ -11,13 +11,16 @@ use crate::analysis::{
     Finding, FirstDifference, ProposalNote, Shared, Subject, Summary, TokenizerNote, segments,
     summarise,
 };
+use crate::counting::{self, Class, Corrections, Exactness};
 use crate::fork::{Dispatch, ForkError};
 use crate::measure::{Difference, SharedPrefix, TokenizedPrompt, first_difference, shared_prefix};
 use crate::provider::{RenderOptions, ThinkingInHistory};
 use crate::record::{RunRecord, SegmentRecord};
 use crate::request::json::JsonError;
-use crate::request::{BlockKind, RenderedBlock, RequestBody, RequestEvent, RequestRole};
-use crate::scenario::{ParentPrompt, Scenario};
+use crate::request::{
+    BlockKind, Extra, ExtraKind, Mark, RenderedBlock, RequestBody, RequestEvent, RequestRole,
+};
+use crate::scenario::{CountCorrection, ParentPrompt, Scenario};
 use crate::simulate::{Billing, Measured, Rules, SimulateError, measure, simulate};
 use crate::tokens::Tokenizer;
 
@@ -103,6 +106,25 @@ pub fn study(scenario: &Scenario, progress: &mut dyn FnMut(&str)) -> Result<Stud
     Ok(Study { summary, records, segments, played: measured })
 }
 
+/// The scenario, counted with what a calibration says of its model, tokenizer and kind of request;
+/// as it is where the calibration says nothing of them.
+///
+/// # Errors
+/// Where the parent's request cannot be built.
+pub fn calibrated(scenario: &Scenario, corrections: &Corrections) -> Result<Scenario, StudyError> {
+    let tokenizer = Tokenizer::new(scenario.tokenizer);
+    let material = prepare(scenario, &tokenizer)?;
+    let run = Run { scenario, material: &material, tokenizer: &tokenizer };
+    let played = play(scenario, &material, &Variant::of(scenario))?;
+    let parent = run.measure(vec![RequestEvent::at_once(played.parent)])?;
+    let class = parent.prompts.first().map_or(Class::Text, counting::class_of);
+    let found = corrections.find(&scenario.model.id, scenario.tokenizer, class);
+    let Some(found) = found else { return Ok(scenario.clone()) };
+    let correction = CountCorrection { tokens: found.tokens, note: found.sentence() };
+    let tokenizer = found.scaled(scenario.tokenizer);
+    Ok(Scenario { tokenizer, correction: Some(correction), ..scenario.clone() })
+}
+
 fn note(proposal: variant::Proposal) -> ProposalNote {
     ProposalNote { id: proposal.id.to_owned(), text: proposal.text, patch: proposal.patch }
 }
@@ -135,7 +157,14 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn measure(&self, events: Vec<RequestEvent>) -> Result<Measured, JsonError> {
-        let options = RenderOptions { hash_billing_line: self.scenario.rules.hash_billing_line };
+        let scenario = self.scenario;
+        let options = RenderOptions {
+            hash_billing_line: scenario.rules.hash_billing_line,
+            family: scenario.tokenizer.claude_family(),
+            date: Some(scenario.date),
+            model: Some(&scenario.model.id),
+            correction: scenario.correction.as_ref().map_or(0, |correction| correction.tokens),
+        };
         measure(events, self.scenario.provider, options, self.tokenizer)
     }
 
@@ -164,7 +193,7 @@ impl Run<'_> {
             model: self.scenario.model,
             date: self.scenario.date,
             tokenizer: self.scenario.tokenizer.to_string(),
-            exactness: "estimated",
+            exactness: exactness(self.scenario, measured).as_str(),
         };
         simulate(plan, measured, rules, &billing)
     }
@@ -200,7 +229,7 @@ impl Run<'_> {
             prices_from: entry.map_or_else(String::new, |entry| entry.from.to_string()),
             facts_checked: scenario.provider.facts().checked.to_string(),
             date: scenario.date.to_string(),
-            tokenizer: tokenizer_note(scenario),
+            tokenizer: tokenizer_note(scenario, measured),
             shared: as_shared(shared),
             shared_with_parent: as_shared(with_parent),
             first_difference: difference.map(|found| as_difference(found, shared, segments)),
@@ -228,7 +257,7 @@ impl Run<'_> {
         let finding = |id: &str, text: String| Finding { id: id.to_owned(), text };
         let mut findings = Vec::new();
         let blocks = distinct_blocks(&measured.prompts);
-        if blocks.iter().any(|block| block.assumed_tokens > 0) {
+        if blocks.iter().flat_map(|block| &block.frame.extras).any(is_image) {
             findings.push(finding(
                 "images_assumed",
                 "Images are counted with an assumed size, not by their pixels.".to_owned(),
@@ -290,14 +319,38 @@ impl Run<'_> {
     }
 }
 
-fn tokenizer_note(scenario: &Scenario) -> TokenizerNote {
-    let name = scenario.tokenizer.to_string();
-    let note = if scenario.tokenizer.scale_milli == 1_000 {
-        "counts of another provider's vocabulary; Claude counts are 1.1 to 2.3 times higher"
-    } else {
-        "a scaled stand-in for the model's own tokenizer, within about 15 % on code and prose"
+/// How tokens were counted, how sure that is, and how far such counts are from bills.
+fn tokenizer_note(scenario: &Scenario, measured: &Measured) -> TokenizerNote {
+    let spec = scenario.tokenizer;
+    let class = measured.prompts.iter().map(counting::class_of).max().unwrap_or(Class::Text);
+    let error = counting::measured_error(spec, &scenario.model.family, class);
+    let note = match (spec.claude_family(), spec.is_scaled()) {
+        (Some(_), false) if spec == scenario.model.tokenizer => error,
+        (Some(_), false) => format!("counts of another family than the model's; {error}"),
+        (Some(_), true) => format!("a family's counts times a factor; {error}"),
+        (None, true) => format!("a scaled stand-in for the model's own tokenizer; {error}"),
+        (None, false) => format!("counts of another provider's vocabulary; {error}"),
     };
-    TokenizerNote { name, exactness: "estimated".to_owned(), note: note.to_owned() }
+    let note = match &scenario.correction {
+        Some(correction) => format!("{}; {note}", correction.note),
+        None => note,
+    };
+    let exactness = exactness(scenario, measured).as_str().to_owned();
+    TokenizerNote { name: spec.to_string(), exactness, note }
+}
+
+/// The least sure of all prompts. What is corrected is an estimate.
+fn exactness(scenario: &Scenario, measured: &Measured) -> Exactness {
+    if scenario.correction.is_some() {
+        return Exactness::Estimated;
+    }
+    let own = Some(scenario.model.tokenizer);
+    let of = |prompt| counting::exactness_of(prompt, scenario.tokenizer, own);
+    measured.prompts.iter().map(of).max().unwrap_or(Exactness::Estimated)
+}
+
+fn is_image(extra: &Extra) -> bool {
+    extra.kind == ExtraKind::Image && extra.mark == Mark::Inferred
 }
 
 fn as_shared(prefix: SharedPrefix) -> Shared {

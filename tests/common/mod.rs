@@ -26,6 +26,7 @@ pub(crate) fn golden() -> Scenario {
         date: facts.checked,
         seed: 7,
         tokenizer: TokenizerSpec::parse("o200k_base").unwrap(),
+        correction: None,
         parent: ParentSpec {
             prompt: ParentPrompt::Parts {
                 tools: ToolsSpec::Sized { count: 41, tokens: 12_000 },

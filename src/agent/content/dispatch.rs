@@ -1,6 +1,5 @@
 //! The assistant message that starts the children.
 
-use super::ContentError;
 use super::code::escape;
 use super::draw::Draw;
 use super::fit::{Carry, Fit, Frame, Opening};
@@ -8,9 +7,9 @@ use super::history::split_call;
 use super::prose::{self, Topic};
 use super::texts::{TextKind, fill_kind};
 use super::words::expand;
+use super::{ContentError, Wording, exactly};
 use crate::request::{Block, Message, Role};
 use crate::scenario::DispatchSize;
-use crate::tokens::Tokenizer;
 
 /// Tokens of a reasoning and of a text block where the size is left open.
 const NATURAL_TOKENS: [u64; 2] = [60, 20];
@@ -38,8 +37,9 @@ pub fn dispatch(
     thinking_blocks: u64,
     text_blocks: u64,
     tool_name: &str,
-    tokenizer: &Tokenizer,
+    wording: &Wording<'_>,
 ) -> Result<Message, ContentError> {
+    let tokenizer = wording.tokenizer;
     let fit = Fit { tokenizer, what: "parent.dispatch" };
     let total = match size {
         DispatchSize::PerCall(tokens) => Some(tokens.saturating_mul(directives.len() as u64)),
@@ -48,7 +48,10 @@ pub fn dispatch(
     };
     let before = [thinking_blocks, text_blocks];
     let sizes = match total {
-        Some(total) => sizes(&fit, total, before, directives.len(), tool_name)?,
+        Some(total) => {
+            let shortest = shortest(&fit, tool_name, wording)?;
+            sizes(&fit, total, before, directives.len(), shortest)?
+        }
         None => Sizes { before: NATURAL_TOKENS, calls: Vec::new(), shortest: 0 },
     };
     let mut carry = Carry::new(tokenizer);
@@ -70,11 +73,17 @@ pub fn dispatch(
         let id = format!("toolu_{}", draw.base62(24));
         let description = expand(&mut draw, "~Verb~ ~adjective~ ~noun~");
         let call = Call { fit: &fit, tool_name, description, directive };
-        let counted = match sizes.calls.get(index) {
-            Some(tokens) => call.sized(carry.unscaled(*tokens, sizes.shortest), &mut draw)?,
-            None => call.natural(),
-        };
-        blocks.push(split_call(&counted, id)?);
+        blocks.push(match sizes.calls.get(index) {
+            Some(tokens) => {
+                let unscaled = carry.unscaled(*tokens, sizes.shortest);
+                let make = |size, draw: &mut Draw| split_call(&call.sized(size, draw)?, id.clone());
+                let bare = |size, draw: &mut Draw| split_call(&call.bare(size, draw)?, id.clone());
+                let count = |call: &Block| wording.block(call);
+                exactly(fit.what, unscaled, &mut draw.clone(), make, count)
+                    .or_else(|_| exactly(fit.what, unscaled, &mut draw, bare, count))?
+            }
+            None => split_call(&call.natural(), id)?,
+        });
     }
     Ok(Message { role: Role::Assistant, blocks })
 }
@@ -89,14 +98,21 @@ struct Sizes {
     shortest: u64,
 }
 
+/// Tokens of the shortest call.
+fn shortest(fit: &Fit<'_>, tool_name: &str, wording: &Wording<'_>) -> Result<u64, ContentError> {
+    let frame = frame(tool_name, "Fix", "", Opening::Always);
+    let size = frame.smallest(fit.tokenizer);
+    let call = fit.fill(&frame, size, &mut Draw::new(0, "shortest", 0), |_| String::new())?;
+    Ok(wording.block(&split_call(&call, String::new())?))
+}
+
 fn sizes(
     fit: &Fit<'_>,
     total: u64,
     blocks: [u64; 2],
     calls: usize,
-    tool_name: &str,
+    shortest: u64,
 ) -> Result<Sizes, ContentError> {
-    let shortest = frame(tool_name, "Fix", "", Opening::Always).smallest(fit.tokenizer);
     let smallest_block = fit.tokenizer.scaled(1).0.max(1);
     let smallest_calls = fit.tokenizer.scaled(shortest).0 * calls as u64;
     let smallest = smallest_calls + smallest_block * (blocks[0] + blocks[1]);
@@ -158,8 +174,13 @@ impl Call<'_> {
                 return Ok(text);
             }
         }
-        let bare = frame(tool_name, "Fix", "", Opening::IfBare);
-        fit.fill(&bare, unscaled, draw, prose::running(Topic::Task))
+        self.bare(unscaled, draw)
+    }
+
+    /// The call with nothing of its directive.
+    fn bare(&self, unscaled: u64, draw: &mut Draw) -> Result<String, ContentError> {
+        let bare = frame(self.tool_name, "Fix", "", Opening::IfBare);
+        self.fit.fill(&bare, unscaled, draw, prose::running(Topic::Task))
     }
 
     /// The call with as many words of the directive as fit; `None` where none does.

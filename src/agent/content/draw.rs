@@ -4,6 +4,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 /// Choices of one piece of text, the same on any machine for the same seed, stream and index.
+#[derive(Clone)]
 pub(super) struct Draw(Pcg64);
 
 impl Draw {

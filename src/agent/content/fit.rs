@@ -68,6 +68,12 @@ impl Frame {
             words -= 1;
         }
         let ending = if self.tail.is_empty() { Ending::Stop } else { Ending::Word };
+        // Behind a digit a word costs two in some vocabularies, behind a full stop one in all.
+        let is_behind_digit = out.ends_with(|last: char| last.is_ascii_digit());
+        if is_behind_digit && (words > 1 || words == 1 && ending == Ending::Stop) {
+            out.push('.');
+            words -= 1;
+        }
         out.push_str(&closing.words(usize::from(opens), words, ending));
         out.push_str(&self.tail);
         out

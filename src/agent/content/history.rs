@@ -1,14 +1,13 @@
 //! The conversation before the dispatch: a task, then turns of calls and their results.
 
-use super::ContentError;
 use super::code::{self, Language};
 use super::draw::Draw;
 use super::fit::{Carry, Fit, Frame, Opening};
 use super::prose::{self, Topic};
 use super::texts::{TextKind, fill_kind};
 use super::words::expand;
+use super::{ContentError, Wording, exactly};
 use crate::request::{Block, Message, RawJson, ResultContent, Role};
-use crate::tokens::Tokenizer;
 use crate::units::Tokens;
 
 /// Average tokens of a turn under which it is a single call with the shortest arguments.
@@ -122,11 +121,15 @@ pub fn history(
     seed: u64,
     tokens: u64,
     turns: u64,
-    tokenizer: &Tokenizer,
+    wording: &Wording<'_>,
 ) -> Result<Vec<Message>, ContentError> {
+    let tokenizer = wording.tokenizer;
     let fit = Fit { tokenizer, what: "parent.history" };
     let plan = plan(seed, tokenizer.unscaled(Tokens(tokens)) / (turns + 1), turns);
     let tight = tight_call().smallest(tokenizer);
+    let tight =
+        fit.fill(&tight_call(), tight, &mut Draw::new(seed, "tight", 0), |_| String::new())?;
+    let tight = wording.block(&split_call(&tight, String::new())?);
     let blocks = || plan.iter().flat_map(|message| message.iter());
     let minima: Vec<u64> = blocks()
         .map(|(block, _)| match block {
@@ -151,7 +154,7 @@ pub fn history(
             if let Plan::Use(_) = block {
                 ids.push(id.clone());
             }
-            blocks.push(make(&fit, *block, id, unscaled, &mut draw)?);
+            blocks.push(make(&fit, wording, *block, id, unscaled, &mut draw)?);
         }
         messages.push(Message { role, blocks });
     }
@@ -183,6 +186,7 @@ fn plan(seed: u64, average: u64, turns: u64) -> Vec<Vec<(Plan, u64)>> {
 
 fn make(
     fit: &Fit<'_>,
+    wording: &Wording<'_>,
     block: Plan,
     id: String,
     unscaled: u64,
@@ -191,7 +195,16 @@ fn make(
     Ok(match block {
         Plan::Ask => Block::Text(fill_kind(fit, TextKind::Task, unscaled, draw)?),
         Plan::Say => Block::Text(fill_kind(fit, TextKind::Notes, unscaled, draw)?),
-        Plan::Use(call) => tool_use(fit, call, id, unscaled, draw)?,
+        Plan::Use(call) => {
+            let start = draw.clone();
+            let mut sized = |frame_of: FrameOf| {
+                *draw = start.clone();
+                let make =
+                    |size, draw: &mut Draw| tool_use(fit, call, id.clone(), size, frame_of, draw);
+                exactly(fit.what, unscaled, draw, make, |call| wording.block(call))
+            };
+            sized(FrameOf::TheCall).or_else(|_| sized(FrameOf::Any))?
+        }
         Plan::Answer(call) => {
             let kind = call.result(draw);
             let text = fill_kind(fit, kind, unscaled, draw)?;
@@ -211,11 +224,21 @@ fn tight_call() -> Frame {
     }
 }
 
+/// Which arguments a call has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FrameOf {
+    /// Its own.
+    TheCall,
+    /// The shortest there are.
+    Any,
+}
+
 fn tool_use(
     fit: &Fit<'_>,
     call: Call,
     id: String,
     unscaled: u64,
+    frame_of: FrameOf,
     draw: &mut Draw,
 ) -> Result<Block, ContentError> {
     let (arguments, joint) = call.arguments(draw);
@@ -226,7 +249,7 @@ fn tool_use(
         opening: if joint.is_empty() { Opening::IfBare } else { Opening::Always },
         comment: "",
     };
-    let counted = if full.smallest(fit.tokenizer) > unscaled {
+    let counted = if frame_of == FrameOf::Any {
         fit.fill(&tight_call(), unscaled, draw, |_| String::new())?
     } else if joint.is_empty() {
         fit.fill(&full, unscaled, draw, prose::running(Topic::Notes))?

@@ -20,12 +20,90 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+use crate::provider::Provider;
+use crate::request::{Block, RawJson, ResultContent, Tool};
+use crate::tokens::Tokenizer;
+
+use draw::Draw;
+
 pub use dispatch::dispatch;
 pub use history::history;
 pub use texts::{
     IDENTITY_TOKENS, TextKind, directive, identity_line, placeholder, prompt, system, text,
 };
 pub use tools::tools;
+
+/// How tools and calls are written where they are counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Wording<'a> {
+    /// Counts.
+    pub tokenizer: &'a Tokenizer,
+    /// Writes.
+    pub provider: &'a dyn Provider,
+}
+
+impl Wording<'_> {
+    /// Tokens of a tool definition under the vocabulary.
+    fn tool(&self, tool: &Tool) -> u64 {
+        let schema = tool.input_schema.as_ref().map(RawJson::as_str);
+        let family = self.tokenizer.spec().claude_family();
+        let text =
+            self.provider.counted_tool(family, &tool.name, tool.description.as_deref(), schema);
+        self.tokenizer.count_unscaled(&text)
+    }
+
+    /// Tokens of a block under the vocabulary; of anything but a call, those of its text.
+    fn block(&self, block: &Block) -> u64 {
+        let family = self.tokenizer.spec().claude_family();
+        match block {
+            Block::ToolUse { name, input, .. } => {
+                let text = self.provider.counted_call(family, name, input.as_str());
+                self.tokenizer.count_unscaled(&text)
+            }
+            Block::Text(text) | Block::Thinking { text, .. } => self.tokenizer.count_unscaled(text),
+            Block::ToolResult { content: ResultContent::Text(text), .. } => {
+                self.tokenizer.count_unscaled(text)
+            }
+            Block::ToolResult { content: ResultContent::Blocks(blocks), .. } => {
+                blocks.iter().map(|block| self.block(block)).sum()
+            }
+            Block::Other(raw) => self.tokenizer.count_unscaled(raw.as_str()),
+        }
+    }
+}
+
+/// Makes something whose written form has exactly `tokens` tokens. `make` is asked for sizes of the
+/// form that the generator knows, name and JSON; the two differ by what the provider writes around
+/// and between, so the size that is asked for moves by what was missed. Where a count is jumped
+/// over, other words are drawn.
+fn exactly<T>(
+    what: &'static str,
+    tokens: u64,
+    draw: &mut Draw,
+    mut make: impl FnMut(u64, &mut Draw) -> Result<T, ContentError>,
+    count: impl Fn(&T) -> u64,
+) -> Result<T, ContentError> {
+    const DRAWS_MAX: usize = 12;
+    const SIZES_MAX: usize = 6;
+    let start = draw.clone();
+    let mut reached = 0;
+    for skipped in 0..DRAWS_MAX {
+        let mut asked = tokens;
+        for _ in 0..SIZES_MAX {
+            *draw = start.clone();
+            for _ in 0..skipped {
+                draw.below(2);
+            }
+            let made = make(asked, draw)?;
+            reached = count(&made);
+            if reached == tokens {
+                return Ok(made);
+            }
+            asked = (asked + tokens).saturating_sub(reached);
+        }
+    }
+    Err(ContentError::NotExact { what, asked: tokens, reached })
+}
 
 /// Why text of a size cannot be made.
 #[derive(Debug, thiserror::Error)]

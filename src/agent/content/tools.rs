@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::ContentError;
 use super::draw::Draw;
 use super::fit::{Carry, Fit, Frame, Opening};
 use super::prose::{self, Topic};
 use super::words::expand;
+use super::{ContentError, Wording, exactly};
 use crate::request::{RawJson, Tool};
 use crate::tokens::Tokenizer;
 
@@ -81,21 +81,32 @@ pub fn tools(
     seed: u64,
     count: u64,
     tokens: u64,
-    tokenizer: &Tokenizer,
+    wording: &Wording<'_>,
 ) -> Result<Vec<Tool>, ContentError> {
+    let tokenizer = wording.tokenizer;
     let fit = Fit { tokenizer, what: "parent.tools" };
     if count == 0 && tokens > 0 {
         return Err(ContentError::NothingToFill { what: fit.what, asked: tokens });
     }
-    let frames: Vec<Frame> = (0..count).map(|index| frame(&name(index), EMPTY_SCHEMA)).collect();
-    let minima: Vec<u64> = frames.iter().map(|frame| frame.smallest(tokenizer)).collect();
+    let drawn = |index| Draw::new(seed, "tool", index);
+    let smallest = |index| {
+        let size = frame(&name(index), EMPTY_SCHEMA).smallest(tokenizer);
+        Ok(wording.tool(&tool(&fit, index, size, 0, &mut drawn(index))?))
+    };
+    let minima = (0..count).map(smallest).collect::<Result<Vec<u64>, ContentError>>()?;
     let weights: Vec<u64> = (0..count).map(|index| weight(seed, index)).collect();
     let sizes = fit.share(tokens, &minima, &weights)?;
     let mut carry = Carry::new(tokenizer);
     let mut made = Vec::with_capacity(sizes.len());
     for (index, (size, minimum)) in (0..count).zip(sizes.into_iter().zip(minima)) {
         let unscaled = carry.unscaled(size, minimum);
-        made.push(tool(&fit, index, unscaled, &mut Draw::new(seed, "tool", index))?);
+        let room = unscaled * SCHEMA_PERCENT / 100;
+        let sized = |room| {
+            let make = |size, draw: &mut Draw| tool(&fit, index, size, room, draw);
+            exactly(fit.what, unscaled, &mut drawn(index), make, |tool| wording.tool(tool))
+        };
+        // Where parameters do not fit whatever the size of the description, there are none.
+        made.push(sized(room).or_else(|_| sized(0))?);
     }
     Ok(made)
 }
@@ -131,9 +142,16 @@ fn frame(name: &str, schema: &str) -> Frame {
     }
 }
 
-fn tool(fit: &Fit<'_>, index: u64, unscaled: u64, draw: &mut Draw) -> Result<Tool, ContentError> {
+/// A tool of that size as name, description and schema, one a line; `room` is for the schema.
+fn tool(
+    fit: &Fit<'_>,
+    index: u64,
+    unscaled: u64,
+    room: u64,
+    draw: &mut Draw,
+) -> Result<Tool, ContentError> {
     let name = name(index);
-    let schema = schema(fit.tokenizer, index, unscaled * SCHEMA_PERCENT / 100, draw);
+    let schema = schema(fit.tokenizer, index, room, draw);
     let full = frame(&name, &schema);
     let fits = full.smallest(fit.tokenizer) <= unscaled;
     let (schema, frame) =

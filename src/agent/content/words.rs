@@ -174,16 +174,16 @@ pub(super) fn expand(draw: &mut Draw, template: &str) -> String {
 }
 
 /// Sentences that end a text at its exact size: each word, with the space before it, is one token
-/// of either vocabulary, and each first word is one without the space too.
+/// of every vocabulary, and each first word is one without the space too.
 const CLOSINGS: &[&str] = &[
-    "Keep the change small and note what is left for the next step",
-    "Check that the old tests still pass before you move on to the rest",
-    "Use the same names as the code around it and do not add a second way",
-    "Read the file first and only then change the part that is wrong",
-    "Make sure that each error says what was given and what was expected",
-    "Note every place where the order of the calls can change the result",
-    "Start with the smallest case and add the others one at a time",
-    "Write down what you found and where you found it",
+    "See what the code around it does and use the same names",
+    "List each place where the order of the results can change",
+    "First read the file and only then change the part that you need",
+    "After each step check that the test still works",
+    "If a name says less than it should then use a better one",
+    "When there is an error say what was given and what is required",
+    "For now do not add a second way to do the same job",
+    "While you work note what you found and where you found it",
 ];
 
 /// An endless run of closing words.
@@ -200,7 +200,7 @@ impl Closing {
 
     /// The first word, without a space before it: one token at the start of a text.
     pub(super) fn opening(self) -> &'static str {
-        CLOSINGS[self.start].split(' ').next().unwrap_or("Keep")
+        CLOSINGS[self.start].split(' ').next().unwrap_or("See")
     }
 
     /// Words and full stops of `tokens` tokens in all, made to follow a letter, digit or
@@ -264,19 +264,21 @@ mod tests {
             for (start, sentence) in CLOSINGS.iter().enumerate() {
                 let closing = Closing { start };
                 assert_eq!(tokenizer.count_unscaled(closing.opening()), 1, "{}", closing.opening());
+                let alone = tokenizer.count_unscaled("word");
                 for word in sentence.split(' ') {
-                    assert_eq!(tokenizer.count_unscaled(&format!(" {word}")), 1, "{word}");
+                    let both = tokenizer.count_unscaled(&format!("word {word}"));
+                    assert_eq!(both - alone, 1, "{word}");
                 }
                 for tokens in 0..60 {
                     for ending in [Ending::Stop, Ending::Word] {
                         let words = closing.words(1, tokens, ending);
                         let text = format!("{}{words}", closing.opening());
                         assert_eq!(tokenizer.count_unscaled(&text), tokens + 1, "{text}");
-                        let text = format!("Done.{}", closing.words(0, tokens, ending));
+                        let text = format!("All.{}", closing.words(0, tokens, ending));
                         assert_eq!(tokenizer.count_unscaled(&text), tokens + 2, "{text}");
                     }
-                    let text = format!("{}\n{{", closing.words(1, tokens + 1, Ending::Word));
-                    assert_eq!(tokenizer.count_unscaled(&text), tokens + 3, "{text}");
+                    let text = format!("word{}\n{{", closing.words(1, tokens + 1, Ending::Word));
+                    assert_eq!(tokenizer.count_unscaled(&text), alone + tokens + 3, "{text}");
                 }
             }
         }

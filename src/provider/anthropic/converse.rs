@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::canonical;
-use crate::request::json::{self, JsonError, Node, write_canonical, write_string};
-use crate::request::{BlockKind, RenderedBlock, RenderedPrompt, RequestBody, Role, Section};
+use crate::request::json::{Node, write_canonical, write_string};
+use crate::request::{BlockKind, Frame, RenderedBlock, RenderedPrompt, Role, Section};
 use crate::units::CacheTtl;
 
 /// Top-level members besides the prompt that key the cache.
@@ -24,10 +24,8 @@ pub(super) fn is_converse(root: &Node) -> bool {
 }
 
 /// The whole prompt of such a body.
-pub(super) fn render(body: &RequestBody) -> Result<RenderedPrompt, JsonError> {
-    let bytes = body.to_vec();
-    let root = json::parse(&bytes)?;
-    let view = View { bytes: &bytes };
+pub(super) fn render(bytes: &[u8], root: &Node) -> RenderedPrompt {
+    let view = View { bytes };
     let mut blocks = Vec::new();
     let config = root.get("toolConfig");
     if let Some(tools) = config.and_then(|config| config.get("tools")) {
@@ -37,15 +35,15 @@ pub(super) fn render(body: &RequestBody) -> Result<RenderedPrompt, JsonError> {
         view.blocks(system, Section::System, "/system", None, &mut blocks);
     }
     for (index, message) in root.get("messages").map_or(&[][..], Node::items).iter().enumerate() {
-        let assistant = message.get("role").is_some_and(|role| role.is_text(&bytes, "assistant"));
+        let assistant = message.get("role").is_some_and(|role| role.is_text(bytes, "assistant"));
         let role = Some(if assistant { Role::Assistant } else { Role::User });
         let pointer = format!("/messages/{index}/content");
         if let Some(content) = message.get("content") {
             view.blocks(content, Section::Messages, &pointer, role, &mut blocks);
         }
     }
-    let namespace = view.namespace(&root, config);
-    Ok(RenderedPrompt { shared: blocks.into(), own: None, namespace: namespace.into() })
+    let namespace = view.namespace(root, config).into();
+    RenderedPrompt { shared: blocks.into(), own: None, namespace, ..RenderedPrompt::default() }
 }
 
 struct View<'a> {
@@ -109,7 +107,7 @@ impl View<'_> {
             pointer,
             prompt_bytes: prompt_bytes.into(),
             counted_text: Arc::from(counted),
-            assumed_tokens: 0,
+            frame: Frame::default(),
             marker: None,
         }
     }
@@ -131,6 +129,7 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::json::parse;
 
     const BODY: &str = r#"{
         "system": [{"text": "rules"}, {"cachePoint": {"type": "default", "ttl": "1h"}}],
@@ -145,8 +144,7 @@ mod tests {
 
     #[test]
     fn points_mark_the_block_before_them_and_are_no_blocks() {
-        let body = RequestBody::captured(BODY.as_bytes().to_vec());
-        let prompt = render(&body).unwrap();
+        let prompt = render(BODY.as_bytes(), &parse(BODY.as_bytes()).unwrap());
         let seen: Vec<(&str, BlockKind, Option<CacheTtl>, bool)> = prompt
             .blocks()
             .map(|block| (block.pointer.as_str(), block.kind, block.marker, block.starts_message))
@@ -167,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_shapes_are_told_apart() {
-        let is = |text: &str| is_converse(&json::parse(text.as_bytes()).unwrap());
+        let is = |text: &str| is_converse(&parse(text.as_bytes()).unwrap());
         assert!(is(BODY));
         assert!(is(r#"{"messages":[{"role":"user","content":[{"text":"x"}]}]}"#));
         assert!(!is(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}"#));

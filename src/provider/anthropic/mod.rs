@@ -2,19 +2,23 @@
 
 pub mod canonical;
 mod converse;
+mod framing;
 pub mod keys;
+mod media;
+mod parts;
 pub mod render;
 pub mod splice;
 pub mod validate;
 pub mod wire;
 
 use super::{Facts, Feature, KeyRule, Provider, Refusal, RenderOptions};
-use crate::request::json::{self, JsonError, Node};
+use crate::request::json::{JsonError, Node};
 use crate::request::marker::MessageShape;
 use crate::request::{
     Base, BuildToken, Draft, EncodedFamily, Message, PromptShape, RenderedBlock, RenderedPrompt,
-    RequestBody, Section, WireFormat,
+    RequestBody, Section, WireFormat, counted_tool, counted_tool_use,
 };
+use crate::tokens::ClaudeFamily;
 use crate::units::CacheTtl;
 
 /// The provider.
@@ -69,10 +73,7 @@ impl Provider for Anthropic {
         body: &RequestBody,
         options: RenderOptions,
     ) -> Result<RenderedPrompt, JsonError> {
-        if converse::is_converse(&json::parse(&body.to_vec())?) {
-            return converse::render(body);
-        }
-        render::render(body, options)
+        render::render_recorded(body, options)
     }
 
     fn counts_every_block(&self, platform: &str) -> bool {
@@ -95,6 +96,27 @@ impl Provider for Anthropic {
     fn refusals(&self, body: &RequestBody) -> Vec<Refusal> {
         validate::refusals(&body.to_vec())
     }
+
+    fn counted_tool(
+        &self,
+        family: Option<ClaudeFamily>,
+        name: &str,
+        description: Option<&str>,
+        schema: Option<&str>,
+    ) -> String {
+        match family {
+            None => counted_tool(name, description, schema),
+            Some(_) => framing::counted_tool(name, description, schema),
+        }
+    }
+
+    fn counted_call(&self, family: Option<ClaudeFamily>, name: &str, input: &str) -> String {
+        match family {
+            None => counted_tool_use(name, input),
+            Some(_) => framing::counted_call(name, input),
+        }
+    }
+
     fn key_rule(&self, name: &str) -> Option<KeyRule> {
         keys::key_rule(name)
     }

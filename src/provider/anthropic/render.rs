@@ -1,20 +1,27 @@
 //! Renders a body: blocks in the order tools, system, messages, and what else keys the cache.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::canonical;
+use super::framing::{Framed, FramedBlock};
 use super::wire::is_billing_line;
+use super::{canonical, converse, framing, parts};
 use crate::provider::RenderOptions;
 use crate::request::json::{self, JsonError, Node, write_canonical, write_string};
 use crate::request::marker::BlockShape;
 use crate::request::{
-    BlockKind, RenderedBlock, RenderedPrompt, RequestBody, Role, Section, counted_tool,
-    counted_tool_use,
+    BlockKind, Extra, ExtraKind, Frame, Mark, RenderedBlock, RenderedPrompt, RequestBody, Role,
+    Section, counted_tool, counted_tool_use,
 };
 use crate::units::CacheTtl;
 
 /// Tokens assumed for an image whose size is not looked at.
 pub const IMAGE_TOKENS_ASSUMED: u64 = 1_600;
+
+/// An image without a look at it.
+fn assumed_image() -> Extra {
+    Extra::exact(ExtraKind::Image, IMAGE_TOKENS_ASSUMED, Mark::Inferred)
+}
 
 /// Top-level members that are no part of the cache key: the prompt itself, what only shapes the
 /// answer, and the marker.
@@ -83,19 +90,127 @@ pub(super) fn render(
 ) -> Result<RenderedPrompt, JsonError> {
     let bytes = body.to_vec();
     let root = json::parse(&bytes)?;
+    let mut blocks = blocks(&bytes, &root, options);
+    let (tail, unmodelled) = match options.family {
+        Some(_) => attach(&mut blocks, &bytes, &root, options)?,
+        None => Default::default(),
+    };
+    correct(&mut blocks, options.correction);
+    let own = if body.own_block().is_empty() { None } else { blocks.pop() };
+    let namespace = namespace(&bytes, &root).into();
+    Ok(RenderedPrompt { shared: blocks.into(), own, namespace, tail, unmodelled })
+}
+
+/// The prompt of a recorded body of any API that carries requests to these models.
+pub(super) fn render_recorded(
+    body: &RequestBody,
+    options: RenderOptions,
+) -> Result<RenderedPrompt, JsonError> {
+    let bytes = body.to_vec();
+    let root = json::parse(&bytes)?;
+    let mut prompt = if converse::is_converse(&root) {
+        converse::render(&bytes, &root)
+    } else if parts::is_chat(&bytes, &root) {
+        let (namespace, framed) = (namespace(&bytes, &root), framed(&bytes, &root, options)?);
+        return Ok(from_parts(framed, namespace));
+    } else {
+        return render(body, options);
+    };
+    if options.family.is_some() {
+        let mut blocks = prompt.shared.to_vec();
+        (prompt.tail, prompt.unmodelled) = attach(&mut blocks, &bytes, &root, options)?;
+        prompt.shared = blocks.into();
+    }
+    Ok(prompt)
+}
+
+/// Adds tokens to the first block of the messages, or takes them from what stands in no text there.
+fn correct(blocks: &mut [RenderedBlock], tokens: i64) {
+    let first = blocks.iter_mut().find(|block| block.section == Section::Messages);
+    let Some(extras) = first.map(|block| &mut block.frame.extras).filter(|_| tokens != 0) else {
+        return;
+    };
+    if let Ok(more) = u64::try_from(tokens) {
+        extras.push(Extra::exact(ExtraKind::Correction, more, Mark::Measured));
+        return;
+    }
+    let mut less = tokens.unsigned_abs();
+    for extra in extras {
+        let taken = less.min(extra.tokens);
+        extra.tokens -= taken;
+        extra.low = extra.low.saturating_sub(taken);
+        extra.high -= taken;
+        less -= taken;
+    }
+}
+
+fn framed(bytes: &[u8], root: &Node, options: RenderOptions) -> Result<Framed, JsonError> {
+    let mut parts = parts::take_apart(bytes, root)?;
+    let first = parts.system.first().map(|(_, text)| is_billing_line(0, text));
+    if first == Some(true) && !options.hash_billing_line {
+        parts.system.remove(0);
+    }
+    if let Some(model) = options.model {
+        model.clone_into(&mut parts.model);
+    }
+    Ok(framing::frame(&parts, options.family, options.date))
+}
+
+/// Gives each block its text and frame under the family; what is billed behind the last one, and
+/// what no rule is known for.
+fn attach(
+    blocks: &mut [RenderedBlock],
+    bytes: &[u8],
+    root: &Node,
+    options: RenderOptions,
+) -> Result<(Frame, Arc<[String]>), JsonError> {
+    let framed = framed(bytes, root, options)?;
+    let mut known: HashMap<String, FramedBlock> =
+        framed.blocks.into_iter().map(|block| (block.pointer.clone(), block)).collect();
+    for block in blocks {
+        if let Some(found) = known.remove(&block.pointer) {
+            block.counted_text = found.text.into();
+            block.frame = found.frame;
+        }
+    }
+    Ok((framed.tail, framed.unmodelled.into()))
+}
+
+/// A prompt of which only texts and frames are known.
+fn from_parts(framed: Framed, namespace: String) -> RenderedPrompt {
+    let blocks = framed.blocks.into_iter().map(|block| RenderedBlock {
+        section: block.section,
+        kind: block.kind,
+        role: block.role,
+        starts_message: block.starts_message,
+        pointer: block.pointer,
+        prompt_bytes: Arc::from(block.text.as_bytes()),
+        counted_text: block.text.into(),
+        frame: block.frame,
+        marker: None,
+    });
+    RenderedPrompt {
+        shared: blocks.collect(),
+        own: None,
+        namespace: namespace.into(),
+        tail: framed.tail,
+        unmodelled: framed.unmodelled.into(),
+    }
+}
+
+/// The blocks of a body, their texts alone.
+fn blocks(bytes: &[u8], root: &Node, options: RenderOptions) -> Vec<RenderedBlock> {
     let mut blocks = Vec::new();
-    let view = View { bytes: &bytes };
-    for (index, tool) in items(&root, "tools").iter().enumerate() {
+    let view = View { bytes };
+    for (index, tool) in items(root, "tools").iter().enumerate() {
         blocks.push(view.tool(tool, index));
     }
-    view.system(&root, options, &mut blocks);
-    view.messages(&root, &mut blocks);
+    view.system(root, options, &mut blocks);
+    view.messages(root, &mut blocks);
     if let Some(marker) = root.get("cache_control") {
-        mark_automatically(&mut blocks, ttl_of(&bytes, marker));
+        mark_automatically(&mut blocks, ttl_of(bytes, marker));
     }
-    let own = if body.own_block().is_empty() { None } else { blocks.pop() };
-    let namespace = namespace(&bytes, &root);
-    Ok(RenderedPrompt { shared: blocks.into(), own, namespace: namespace.into() })
+    blocks
 }
 
 /// The own block of a body, at the place of a sibling's.
@@ -108,6 +223,9 @@ pub(super) fn render_own(
     let mut block = View { bytes }.block(&node, Section::Messages, sibling.pointer.clone());
     block.role = sibling.role;
     block.starts_message = sibling.starts_message;
+    if block.kind == sibling.kind {
+        block.frame = framing::reframe(&sibling.frame, &block.counted_text);
+    }
     // A top-level marker stands outside the own block, but in the same place for all siblings.
     block.marker = block.marker.or(sibling.marker);
     Ok(block)
@@ -165,7 +283,7 @@ impl View<'_> {
             tool.get("input_schema").map(|schema| self.canonical(schema)).as_deref(),
         )
         .into();
-        block.assumed_tokens = 0;
+        block.frame = Frame::default();
         block
     }
 
@@ -221,7 +339,7 @@ impl View<'_> {
             pointer,
             prompt_bytes: prompt_bytes.into(),
             counted_text: self.text(Some(text)).unwrap_or_default().into(),
-            assumed_tokens: 0,
+            frame: Frame::default(),
             marker: None,
         }
     }
@@ -230,7 +348,8 @@ impl View<'_> {
         let mut prompt_bytes = Vec::with_capacity(node.span.len());
         canonical::write_block(&mut prompt_bytes, self.bytes, node);
         let kind = kind_of(self.bytes, node);
-        let (counted_text, assumed_tokens) = self.counted(node, kind);
+        let (counted_text, images) = self.counted(node, kind);
+        let extras = std::iter::repeat_n(assumed_image(), images).collect();
         RenderedBlock {
             section,
             kind,
@@ -239,7 +358,7 @@ impl View<'_> {
             pointer,
             prompt_bytes: prompt_bytes.into(),
             counted_text: Arc::from(counted_text),
-            assumed_tokens,
+            frame: Frame { extras, ..Frame::default() },
             marker: self.marker(node),
         }
     }
@@ -255,8 +374,8 @@ impl View<'_> {
         direct.or_else(lifted).map(|marker| ttl_of(self.bytes, marker))
     }
 
-    /// The text that is counted, and tokens that stand in no text.
-    fn counted(&self, node: &Node, kind: BlockKind) -> (String, u64) {
+    /// The text that is counted, and the number of images, which stand in no text.
+    fn counted(&self, node: &Node, kind: BlockKind) -> (String, usize) {
         match kind {
             BlockKind::Text | BlockKind::System | BlockKind::Tool => {
                 (self.text(node.get("text")).unwrap_or_default(), 0)
@@ -271,26 +390,26 @@ impl View<'_> {
                 (counted_tool_use(&name, &input.unwrap_or_default()), 0)
             }
             BlockKind::ToolResult => self.counted_result(node),
-            BlockKind::Image => (String::new(), IMAGE_TOKENS_ASSUMED),
+            BlockKind::Image => (String::new(), 1),
             BlockKind::Document | BlockKind::Other => (self.canonical_without_marker(node), 0),
         }
     }
 
-    /// The texts of a result's blocks, one a line, and the assumed tokens of its images.
-    fn counted_result(&self, node: &Node) -> (String, u64) {
+    /// The texts of a result's blocks, one a line, and the number of its images.
+    fn counted_result(&self, node: &Node) -> (String, usize) {
         let Some(content) = node.get("content") else { return (String::new(), 0) };
         if let Some(text) = self.text(Some(content)) {
             return (text, 0);
         }
-        let counted: Vec<(String, u64)> = content
+        let counted: Vec<(String, usize)> = content
             .items()
             .iter()
             .map(|item| self.counted(item, kind_of(self.bytes, item)))
             .collect();
-        let assumed = counted.iter().map(|(_, assumed)| assumed).sum();
+        let images = counted.iter().map(|(_, images)| images).sum();
         let texts: Vec<String> =
             counted.into_iter().map(|(text, _)| text).filter(|text| !text.is_empty()).collect();
-        (texts.join("\n"), assumed)
+        (texts.join("\n"), images)
     }
 
     fn canonical_without_marker(&self, node: &Node) -> String {

@@ -179,14 +179,18 @@ fn reasoning_is_stripped_on_older_models_only() {
 }
 
 #[test]
-fn families_carry_their_factor_to_their_models() {
-    let scale = |id: &str| {
+fn a_model_counts_by_its_own_family() {
+    for model in &anthropic_facts().models {
+        assert_eq!(model.tokenizer.to_string(), model.family, "{}", model.id);
+        assert!(model.tokenizer.claude_family().is_some(), "{}", model.id);
+    }
+    let family = |id: &str| {
         let model = anthropic_facts().models.iter().find(|model| model.id == id).unwrap();
-        (model.family.as_str(), model.tokenizer.scale_milli)
+        model.family.as_str()
     };
-    assert_eq!(scale("claude-opus-4-6"), ("claude-v3", 1_250));
-    assert_eq!(scale("claude-opus-4-7"), ("claude-v4.7", 1_650));
-    assert_eq!(scale("claude-haiku-5-5"), ("claude-v4.8", 1_650));
+    assert_eq!(family("claude-opus-4-6"), "claude-v3");
+    assert_eq!(family("claude-opus-4-7"), "claude-v4.7");
+    assert_eq!(family("claude-haiku-5-5"), "claude-v4.8");
 }
 
 #[test]
@@ -322,7 +326,7 @@ fn unknown_families_double_names_and_unknown_keys_are_refused() {
     assert!(matches!(family, FactsError::Family { entry, .. } if entry == "claude-opus-4-7"));
     let alias = error_with("[\"claude-opus-5-latest\"]", "[\"claude-opus-4-8\"]");
     assert!(matches!(alias, FactsError::Duplicate { name, .. } if name == "claude-opus-4-8"));
-    let tokenizer = error_with("o200k_base*1.25", "o200k_base*1.2555");
+    let tokenizer = error_with("tokenizer = \"claude-v3\"", "tokenizer = \"claude-v3*1.2555\"");
     assert!(matches!(tokenizer, FactsError::Tokenizer { .. }));
     assert!(matches!(error_with("thinking =", "thoughts ="), FactsError::Shape(_)));
     let to_date_time = error_with("from = 2026-07-24", "from = 2026-07-24T10:00:00");

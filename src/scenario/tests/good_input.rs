@@ -12,7 +12,7 @@ use crate::scenario::{
     HistorySpec, LoadError, Order, ParentCache, ParentPrompt, ParentState, PlaceholderSpec,
     Scenario, Schedule, SystemSpec, ToolsSpec,
 };
-use crate::tokens::{TokenizerSpec, Vocabulary};
+use crate::tokens::{ClaudeFamily, TokenizerSpec, Vocabulary};
 use crate::units::CacheTtl;
 
 const GOLDEN: &str = r#"
@@ -88,7 +88,7 @@ fn absent_keys_take_their_defaults() {
     let scenario = good(&minimal(""));
     assert_eq!((scenario.title.as_str(), scenario.seed), ("s", 1));
     assert_eq!((scenario.date, scenario.tokenizer), (date(2026, 12, 1), scenario.model.tokenizer));
-    assert!(scenario.tokenizer.is_scaled());
+    assert_eq!(scenario.tokenizer.claude_family(), Some(ClaudeFamily::V48));
     assert_eq!(sized(&scenario), (0, 0, 0, 30_000, 12));
     assert_eq!(scenario.parent.dispatch.size, DispatchSize::Natural);
     let (state, ttl) = (ParentState::Warm, CacheTtl::FiveMinutes);

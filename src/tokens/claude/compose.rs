@@ -1,7 +1,7 @@
 //! Canonical composition (NFC) with the properties of the table, so that counts do not move with a
 //! newer Unicode.
 
-use super::table::Unicode;
+use super::table::{Unicode, flag};
 
 /// The syllables that are composed by arithmetic: first of them, and of their parts, and how many
 /// of each there are.
@@ -16,60 +16,94 @@ mod hangul {
     pub(super) const TAILS: u32 = 28;
 }
 
-/// The text in composed form.
-pub(super) fn compose(text: &str, unicode: &Unicode) -> String {
-    let mut codes = Vec::with_capacity(text.len());
-    for character in text.chars() {
-        decompose(character as u32, unicode, &mut codes);
-    }
-    order(&mut codes, unicode);
-    let mut out: Vec<u32> = Vec::with_capacity(codes.len());
-    // The last starter, and the class of the character behind it that was kept last.
-    let (mut starter, mut last): (Option<usize>, Option<u32>) = (None, None);
-    for code in codes {
-        let class = unicode.combining_class(code);
-        let is_open = last.is_none_or(|last| last < class);
-        if let Some(at) = starter.filter(|_| is_open)
-            && let Some(both) = join(out[at], code, unicode)
-        {
-            out[at] = both;
-            continue;
-        }
-        if class == 0 {
-            (starter, last) = (Some(out.len()), None);
-        } else {
-            last = Some(class);
-        }
-        out.push(code);
-    }
-    out.into_iter().filter_map(char::from_u32).collect()
+/// Composes the stretches of a text that need it: from a character before one that may combine to
+/// the next that never does.
+#[derive(Default)]
+pub(super) struct Composer {
+    /// Characters of a stretch apart, each with its combining class.
+    apart: Vec<(u32, u32)>,
+    joined: Vec<u32>,
 }
 
-fn decompose(code: u32, unicode: &Unicode, codes: &mut Vec<u32>) {
+impl Composer {
+    /// The text in composed form.
+    pub(super) fn compose(&mut self, text: &str, unicode: &Unicode) -> String {
+        let mut out = String::with_capacity(text.len());
+        // What is written, the last character that never combines, and whether others follow it.
+        let (mut done, mut starter, mut combines) = (0, 0, false);
+        for (at, character) in text.char_indices() {
+            if !character.is_ascii() && unicode.properties(character) & flag::COMPOSES != 0 {
+                if !combines {
+                    out.push_str(&text[done..starter]);
+                    (done, combines) = (starter, true);
+                }
+                continue;
+            }
+            if combines {
+                self.push_composed(&text[done..at], unicode, &mut out);
+                (done, combines) = (at, false);
+            }
+            starter = at;
+        }
+        if combines {
+            self.push_composed(&text[done..], unicode, &mut out);
+        } else {
+            out.push_str(&text[done..]);
+        }
+        out
+    }
+
+    fn push_composed(&mut self, stretch: &str, unicode: &Unicode, out: &mut String) {
+        self.apart.clear();
+        for character in stretch.chars() {
+            decompose(character as u32, unicode, &mut self.apart);
+        }
+        order(&mut self.apart);
+        self.joined.clear();
+        // The last starter, and the class of the character behind it that was kept last.
+        let (mut starter, mut last): (Option<usize>, Option<u32>) = (None, None);
+        for (code, class) in &self.apart {
+            let is_open = last.is_none_or(|last| last < *class);
+            if let Some(at) = starter.filter(|_| is_open)
+                && let Some(both) = join(self.joined[at], *code, unicode)
+            {
+                self.joined[at] = both;
+                continue;
+            }
+            if *class == 0 {
+                (starter, last) = (Some(self.joined.len()), None);
+            } else {
+                last = Some(*class);
+            }
+            self.joined.push(*code);
+        }
+        out.extend(self.joined.iter().filter_map(|code| char::from_u32(*code)));
+    }
+}
+
+fn decompose(code: u32, unicode: &Unicode, codes: &mut Vec<(u32, u32)>) {
     let syllables = hangul::LEADS * hangul::VOWELS * hangul::TAILS;
     let syllable = code.wrapping_sub(hangul::SYLLABLE);
     if syllable < syllables {
         let of_lead = hangul::VOWELS * hangul::TAILS;
-        codes.push(hangul::LEAD + syllable / of_lead);
-        codes.push(hangul::VOWEL + syllable % of_lead / hangul::TAILS);
+        codes.push((hangul::LEAD + syllable / of_lead, 0));
+        codes.push((hangul::VOWEL + syllable % of_lead / hangul::TAILS, 0));
         let tail = syllable % hangul::TAILS;
-        codes.extend((tail > 0).then_some(hangul::TAIL + tail));
+        codes.extend((tail > 0).then_some((hangul::TAIL + tail, 0)));
         return;
     }
-    match unicode.decomposition(code) {
-        [] => codes.push(code),
-        parts => codes.extend_from_slice(parts),
+    let known = codes.len();
+    let parts = unicode.decomposition(code);
+    codes.extend(parts.map(|part| (part, unicode.combining_class(part))));
+    if codes.len() == known {
+        codes.push((code, unicode.combining_class(code)));
     }
 }
 
 /// Combining characters between two starters stand in the order of their classes.
-fn order(codes: &mut [u32], unicode: &Unicode) {
-    let mut start = 0;
-    while start < codes.len() {
-        let marks = codes[start..].iter().take_while(|code| unicode.combining_class(**code) > 0);
-        let end = start + marks.count();
-        codes[start..end].sort_by_key(|code| unicode.combining_class(*code));
-        start = end + 1;
+fn order(codes: &mut [(u32, u32)]) {
+    for marks in codes.split_mut(|(_, class)| *class == 0) {
+        marks.sort_by_key(|(_, class)| *class);
     }
 }
 
@@ -95,6 +129,8 @@ mod tests {
 
     #[test]
     fn letters_marks_and_syllables_are_joined() {
+        let mut composer = Composer::default();
+        let mut compose = |text: &str| composer.compose(text, unicode());
         for (apart, joined) in [
             ("e\u{301}", "\u{e9}"),
             ("a\u{323}\u{302}", "\u{1ead}"),
@@ -104,9 +140,25 @@ mod tests {
             ("\u{212b}", "\u{c5}"),
             ("q\u{301}", "q\u{301}"),
             ("plain", "plain"),
+            ("\u{301}e\u{301}x", "\u{301}\u{e9}x"),
+            ("", ""),
         ] {
-            assert_eq!(compose(apart, unicode()), joined);
-            assert_eq!(compose(joined, unicode()), joined);
+            assert_eq!(compose(apart), joined);
+            assert_eq!(compose(joined), joined);
+        }
+    }
+
+    #[test]
+    fn stretches_are_composed_as_the_whole_is() {
+        // One character that never combines (the first) makes no difference to its neighbours.
+        let mut composer = Composer::default();
+        for code in (0xa0..0x3100).chain(0xa000..0xac20).chain(0xf900..0xfb50) {
+            let Some(character) = char::from_u32(code) else { continue };
+            for text in [format!("a{character}\u{301}"), format!("\u{1100}{character}\u{323}b")] {
+                let mut whole = String::new();
+                composer.push_composed(&text, unicode(), &mut whole);
+                assert_eq!(composer.compose(&text, unicode()), whole, "{code:x}");
+            }
         }
     }
 }

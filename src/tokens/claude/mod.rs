@@ -6,17 +6,21 @@
 //! The counts are an unofficial reconstruction; which tokens they are is not known, and not
 //! claimed.
 
+mod behind;
+mod case;
 mod compose;
+mod count;
+mod memory;
 mod normalise;
 mod runs;
+mod scan;
 mod stream;
 mod table;
 mod tiling;
 
-use normalise::normalise;
-use stream::{Edges, write_stream};
-use table::trie;
-use tiling::tile;
+pub use behind::{JOINT_BYTES, joint};
+use count::{Place, count};
+pub use table::{TableError, check_tables};
 
 /// Models that count tokens alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,26 +49,19 @@ impl ClaudeFamily {
     /// Tokens of a request that holds one user message of this text and nothing else, as the
     /// provider counts it.
     pub fn count_message(self, text: &str) -> u64 {
-        let trie = trie(self);
-        let normal = normalise(text, trie.folds_quotes);
-        let (body, newlines) = trailing_newlines(&normal);
-        let edges = Edges { start: self.frame_begins_a_word(), drops_space: text.starts_with(' ') };
-        let stream = write_stream(body, trie, edges);
-        let after = if newlines == 0 {
-            0
-        } else {
-            // The frame ends in two line ends of its own.
-            tile(trie, &vec![b'\n'; newlines + 2]) - 1
-        };
-        tile(trie, &stream) + after + self.frame_tokens()
+        self.count_apart(text) + self.frame_tokens()
+    }
+
+    /// Tokens of a text that is a message of its own, without the message's frame: it begins and
+    /// ends as a message does, and its trailing line ends cost what they cost there.
+    pub fn count_apart(self, text: &str) -> u64 {
+        count(self, text, Place::Message)
     }
 
     /// Tokens of a text inside a longer one: what it adds where it begins behind a line end and
     /// another character than white space follows its own last line end.
     pub fn count_inside(self, text: &str) -> u64 {
-        let trie = trie(self);
-        let normal = normalise(text, trie.folds_quotes);
-        tile(trie, &write_stream(&normal, trie, Edges { start: false, drops_space: false }))
+        count(self, text, Place::Inside)
     }
 
     /// Tokens of a request with one empty message, without the empty text itself.
@@ -83,12 +80,6 @@ impl ClaudeFamily {
             ClaudeFamily::V48 => false,
         }
     }
-}
-
-/// The text without its trailing line ends, and how many they are.
-fn trailing_newlines(text: &str) -> (&str, usize) {
-    let body = text.trim_end_matches('\n');
-    (body, text.len() - body.len())
 }
 
 #[cfg(test)]
@@ -153,7 +144,7 @@ mod tests {
     }
 
     /// Text of mixed classes.
-    fn mixed() -> impl Strategy<Value = String> {
+    pub(super) fn mixed() -> impl Strategy<Value = String> {
         let class = prop_oneof![
             4 => "[a-zA-Z]{1,12}",
             2 => "[ \t\r\n\u{a0}\u{3000}\u{85}]{1,4}",

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::table::{CLASS, flag, unicode};
+use super::table::{CLASS, IDEOGRAPH, IDEOGRAPH_BYTES, begins_ideograph, flag, unicode};
 
 /// What a run is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,29 +28,38 @@ pub(super) struct Run {
     pub(super) bytes: Range<usize>,
 }
 
-/// The runs of a normal text, in order; together they are all of it.
-pub(super) fn runs(text: &str) -> Vec<Run> {
+/// Replaces `runs` by the runs of a normal text, in order; together they are all of it.
+pub(super) fn find_runs(text: &str, runs: &mut Vec<Run>) {
     let unicode = unicode();
-    let mut runs: Vec<Run> = Vec::new();
+    runs.clear();
     // Of a hard run: the kind that all of its characters have.
     let mut kind = 0;
-    for (at, character) in text.char_indices() {
-        let properties = unicode.properties(character);
+    let mut end = 0;
+    while let Some(first) = text.as_bytes().get(end) {
+        let start = end;
+        let properties = if begins_ideograph(*first) {
+            let ideographs = text.as_bytes()[start..].chunks_exact(IDEOGRAPH_BYTES);
+            let count = ideographs.take_while(|bytes| begins_ideograph(bytes[0])).count();
+            end += IDEOGRAPH_BYTES * count;
+            IDEOGRAPH
+        } else {
+            let Some(character) = text[start..].chars().next() else { break };
+            end += character.len_utf8();
+            unicode.properties(character)
+        };
         let before = runs.last().map(|run| run.class);
         let class = class_of(properties, before);
         let own_kind = hard_kind(properties);
         let joins = before == Some(class)
             && (class != Class::Hard || properties & flag::SELECTOR != 0 || own_kind == kind);
-        let end = at + character.len_utf8();
         match runs.last_mut().filter(|_| joins) {
             Some(run) => run.bytes.end = end,
             None => {
-                runs.push(Run { class, bytes: at..end });
+                runs.push(Run { class, bytes: start..end });
                 kind = own_kind;
             }
         }
     }
-    runs
 }
 
 fn class_of(properties: u32, before: Option<Class>) -> Class {
@@ -82,8 +91,10 @@ mod tests {
     #[test]
     fn classes_part_and_cover_the_text() {
         let text = "it's 12 \u{6587}\u{ff1f}!\n";
+        let mut runs = Vec::new();
+        find_runs(text, &mut runs);
         let found: Vec<(Class, &str)> =
-            runs(text).into_iter().map(|run| (run.class, &text[run.bytes])).collect();
+            runs.into_iter().map(|run| (run.class, &text[run.bytes])).collect();
         assert_eq!(
             found,
             [

@@ -1,8 +1,12 @@
 //! A text as the stream of bytes that pieces cover: words with marks for their beginning, their end
 //! and their capitals. The marks are bytes that UTF-8 never has.
+//!
+//! Words and what stands between them are written apart: no piece spans the border, and a word is
+//! written alike wherever it stands.
 
-use super::runs::{Class, Run, runs};
-use super::table::{Trie, Unicode, flag, unicode};
+use super::case::{Case, case_of, push_lower};
+use super::runs::{Class, Run, find_runs};
+use super::table::{flag, unicode};
 
 /// A word begins.
 pub(super) const BEGIN: u8 = 0xf8;
@@ -14,98 +18,132 @@ pub(super) const SHIFT: u8 = 0xfa;
 pub(super) const CAPITALS: u8 = 0xfb;
 
 /// What may follow an apostrophe without beginning a word.
-const CONTRACTIONS: [&str; 7] = ["s", "t", "d", "m", "ll", "re", "ve"];
+pub(super) const CONTRACTIONS: [&str; 7] = ["s", "t", "d", "m", "ll", "re", "ve"];
 
-/// How a text meets what stands before it.
+/// What stands before a gap between words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Edges {
-    /// It begins a message whose frame stands before it like a space.
-    pub(super) start: bool,
-    /// The space that it begins with is the frame's.
-    pub(super) drops_space: bool,
+pub(super) enum Before {
+    /// A place inside a text that it does not depend on.
+    Nothing,
+    /// The frame of a message, which is like a space.
+    Frame,
+    /// A word.
+    Word,
+    /// A word whose last character may carry a mark as punctuation does.
+    EdgedWord,
 }
 
-/// The stream of a normal text.
-pub(super) fn write_stream(text: &str, trie: &Trie, edges: Edges) -> Vec<u8> {
-    let own_space = text.starts_with(' ') && !text.starts_with("  ");
-    let text = if edges.start && edges.drops_space && own_space { &text[1..] } else { text };
-    let runs = runs(text);
-    let view = View { text, runs: &runs, edges, capitals_min: trie.capitals_min };
-    let mut out = Out { bytes: Vec::with_capacity(text.len() + text.len() / 2), space: false };
+/// What stands behind a gap between words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// Nothing, or a place that it does not depend on.
+    Nothing,
+    /// A word.
+    Word,
+}
+
+/// Appends the stream of a word: letters that stand neither behind a stray run nor as contraction.
+pub(super) fn write_word(word: &str, capitals_min: Option<usize>, out: &mut Vec<u8>) {
+    let case = case_of(word, capitals_min);
+    match case {
+        Case::Literal => out.push(BEGIN),
+        Case::Title => out.extend([SHIFT, BEGIN]),
+        Case::Capitals => out.extend([CAPITALS, BEGIN]),
+    }
+    match case {
+        Case::Literal => out.extend_from_slice(word.as_bytes()),
+        Case::Title | Case::Capitals => push_lower(word, out),
+    }
+    out.push(END);
+}
+
+/// Appends the stream of what stands between two words, or between a word and an end of the text.
+pub(super) fn write_gap(
+    gap: &str,
+    before: Before,
+    behind: Behind,
+    runs: &mut Vec<Run>,
+    out: &mut Vec<u8>,
+) {
+    find_runs(gap, runs);
+    let view = View { text: gap, runs, before, behind };
+    let ends = matches!(before, Before::Word | Before::EdgedWord);
+    let mut out = Out { bytes: out, ends, space: false };
     view.write_head(&mut out);
-    for index in 0..runs.len() {
+    for index in 0..view.runs.len() {
         view.write_run(index, &mut out);
     }
-    out.flush();
-    out.bytes
+    if behind == Behind::Nothing {
+        out.flush();
+    }
 }
 
 /// Bytes so far. A single space behind the end of a word is held back: where a word begins next it
 /// costs nothing.
-struct Out {
-    bytes: Vec<u8>,
+struct Out<'a> {
+    bytes: &'a mut Vec<u8>,
+    /// The last byte is `END`.
+    ends: bool,
     space: bool,
 }
 
-impl Out {
+impl Out<'_> {
     fn flush(&mut self) {
         if std::mem::take(&mut self.space) {
-            self.bytes.push(b' ');
+            self.push(b' ');
         }
     }
 
-    /// Marks and text of which the first mark but capitals is `BEGIN` where `begins`.
-    fn open(&mut self, capitals: Option<u8>, begins: bool) {
+    fn push(&mut self, byte: u8) {
+        self.bytes.push(byte);
+        self.ends = byte == END;
+    }
+
+    /// A run behind a `BEGIN` where `begins`.
+    fn run(&mut self, begins: bool, text: &str) {
         if begins {
             self.space = false;
+            self.push(BEGIN);
         } else {
             self.flush();
         }
-        self.bytes.extend(capitals);
-        self.bytes.extend(begins.then_some(BEGIN));
-    }
-
-    fn text(&mut self, text: &str) {
-        self.flush();
         self.bytes.extend_from_slice(text.as_bytes());
-    }
-
-    fn character(&mut self, character: char) {
-        self.bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        self.ends = false;
     }
 
     fn space_run(&mut self, text: &str) {
-        if text == " " && self.bytes.last() == Some(&END) {
+        if text == " " && self.ends {
             self.space = true;
         } else {
-            self.text(text);
+            self.run(false, text);
         }
     }
 }
 
+/// The runs of a gap. Letters among them are fused to a stray run, or a contraction.
 struct View<'a> {
     text: &'a str,
     runs: &'a [Run],
-    edges: Edges,
-    capitals_min: Option<usize>,
+    before: Before,
+    behind: Behind,
 }
 
 impl View<'_> {
     fn class(&self, index: usize) -> Option<Class> {
-        self.runs.get(index).map(|run| run.class)
+        match self.runs.get(index) {
+            Some(run) => Some(run.class),
+            None if self.behind == Behind::Word && index == self.runs.len() => Some(Class::Wordy),
+            None => None,
+        }
     }
 
     fn body(&self, index: usize) -> &str {
         self.runs.get(index).map_or("", |run| &self.text[run.bytes.clone()])
     }
 
-    fn before(&self, index: usize) -> Option<usize> {
-        index.checked_sub(1)
-    }
-
     fn space_on_the_left(&self, index: usize) -> bool {
-        match self.before(index) {
-            None => self.edges.start,
+        match index.checked_sub(1) {
+            None => self.before == Before::Frame,
             Some(before) => {
                 self.class(before) == Some(Class::Space) && self.body(before).ends_with(' ')
             }
@@ -133,13 +171,16 @@ impl View<'_> {
     fn has_edge(&self, index: usize, character: Option<char>) -> bool {
         let Some(character) = character else { return false };
         let properties = unicode().properties(character);
-        let digits = match self.class(index) {
-            Some(Class::Punctuation) => return true,
-            Some(Class::Digit | Class::Hard) => is_digit_run(self.body(index)),
+        if properties & (flag::EDGE | flag::SELECTOR) != 0 {
+            return true;
+        }
+        match self.class(index) {
+            Some(Class::Punctuation) => true,
+            Some(Class::Digit | Class::Hard) => {
+                properties & flag::NUMBER_EDGE != 0 && is_digit_run(self.body(index))
+            }
             Some(Class::Wordy | Class::Space | Class::Stray) | None => false,
-        };
-        properties & (flag::EDGE | flag::SELECTOR) != 0
-            || digits && properties & flag::NUMBER_EDGE != 0
+        }
     }
 
     fn has_left_edge(&self, index: usize) -> bool {
@@ -151,18 +192,18 @@ impl View<'_> {
     }
 
     fn write_head(&self, out: &mut Out) {
-        if !self.edges.start {
+        if self.before != Before::Frame || self.runs.is_empty() {
             return;
         }
         if self.opens_a_word(0) {
-            out.bytes.push(b' ');
+            out.push(b' ');
             return;
         }
-        let begins_itself = matches!(self.class(0), Some(Class::Wordy | Class::Stray))
+        let begins_itself = self.class(0) == Some(Class::Stray)
             || self.has_left_edge(0)
             || self.body(0).starts_with(' ');
         if !begins_itself {
-            out.bytes.push(BEGIN);
+            out.push(BEGIN);
         }
     }
 
@@ -170,12 +211,17 @@ impl View<'_> {
         let Some(class) = self.class(index) else { return };
         let body = self.body(index);
         match class {
-            Class::Wordy => self.write_word(index, body, out),
+            Class::Wordy => {
+                // Behind a stray run it has no beginning of its own; else it is spelt as small as
+                // contractions are.
+                let begins = !self.is_fused(index) && !self.is_contracted(index);
+                out.run(begins, body);
+                out.push(END);
+            }
             Class::Stray => {
-                out.open(None, true);
-                out.text(body);
+                out.run(true, body);
                 if self.class(index + 1) != Some(Class::Wordy) {
-                    out.bytes.push(END);
+                    out.push(END);
                 }
             }
             Class::Space => out.space_run(body),
@@ -183,39 +229,25 @@ impl View<'_> {
                 let begins = self.space_on_the_left(index)
                     && self.has_left_edge(index)
                     && !self.opens_a_word(index);
-                out.open(None, begins);
-                out.text(body);
+                out.run(begins, body);
                 if self.space_on_the_right(index) && self.has_right_edge(index) {
-                    out.bytes.push(END);
+                    out.push(END);
                 }
             }
         }
     }
 
-    fn write_word(&self, index: usize, body: &str, out: &mut Out) {
-        let before = self.before(index);
-        let is_fused = before.is_some_and(|before| self.class(before) == Some(Class::Stray));
-        if is_fused {
-            out.open(None, false);
-            out.text(body);
-            out.bytes.push(END);
-            return;
-        }
-        let is_contracted = CONTRACTIONS.contains(&body)
-            && before.is_some_and(|before| self.is_apostrophe(before))
-            && index.checked_sub(2).is_none_or(|second| !self.has_right_edge(second));
-        let case = case_of(body, self.capitals_min);
-        let mark = match case {
-            Case::Literal => None,
-            Case::Title => Some(SHIFT),
-            Case::Capitals => Some(CAPITALS),
+    fn is_fused(&self, index: usize) -> bool {
+        index.checked_sub(1).is_some_and(|before| self.class(before) == Some(Class::Stray))
+    }
+
+    fn is_contracted(&self, index: usize) -> bool {
+        let is_apart = match index.checked_sub(2) {
+            Some(second) => !self.has_right_edge(second),
+            None => self.before != Before::EdgedWord,
         };
-        out.open(mark, !is_contracted);
-        match case {
-            Case::Literal => out.text(body),
-            Case::Title | Case::Capitals => lower(body).for_each(|c| out.character(c)),
-        }
-        out.bytes.push(END);
+        let follows = index.checked_sub(1).is_some_and(|before| self.is_apostrophe(before));
+        follows && is_apart && CONTRACTIONS.contains(&self.body(index))
     }
 }
 
@@ -224,66 +256,4 @@ fn is_digit_run(body: &str) -> bool {
     let kind = |c: char| unicode().properties(c) & (flag::DECIMAL | flag::NUMERIC);
     let Some(first) = body.chars().next().map(kind) else { return false };
     (first == flag::DECIMAL || first == flag::NUMERIC) && body.chars().all(|c| kind(c) == first)
-}
-
-/// How the capitals of a word are written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Case {
-    Literal,
-    Title,
-    Capitals,
-}
-
-/// The capital of the dotless i, which has no lower-case letter of its own.
-const DOTTED_I: char = '\u{130}';
-
-/// The capital sharp s, which is written as it is.
-const SHARP_S: char = '\u{1e9e}';
-
-fn case_of(word: &str, capitals_min: Option<usize>) -> Case {
-    let unicode = unicode();
-    let (mut length, mut uppers, mut first_is_upper) = (0_usize, 0_usize, false);
-    let (mut has_lower, mut has_other, mut dotted) = (false, false, 0_usize);
-    for character in word.chars() {
-        let properties = unicode.properties(character);
-        let is_upper = properties & flag::UPPER != 0;
-        let is_lower = properties & flag::LOWER != 0;
-        if character == SHARP_S {
-            return Case::Literal;
-        }
-        dotted += usize::from(character == DOTTED_I);
-        if length == 0 {
-            first_is_upper = is_upper && character != DOTTED_I;
-        }
-        uppers += usize::from(is_upper);
-        has_lower |= is_lower && !is_upper;
-        has_other |= properties & flag::LETTER != 0 && !is_upper && !is_lower;
-        length += 1;
-    }
-    if dotted > 0 {
-        let only_first = first_is_upper && uppers == 1 + dotted_uppers(word);
-        return if only_first { Case::Title } else { Case::Literal };
-    }
-    let is_long = capitals_min.is_some_and(|least| length >= least);
-    if is_long && uppers > 0 && !has_lower && !has_other {
-        Case::Capitals
-    } else if first_is_upper && uppers == 1 {
-        Case::Title
-    } else {
-        Case::Literal
-    }
-}
-
-/// How many dotted capitals of a word count as capitals.
-fn dotted_uppers(word: &str) -> usize {
-    let is_upper = unicode().properties(DOTTED_I) & flag::UPPER != 0;
-    if is_upper { word.chars().filter(|c| *c == DOTTED_I).count() } else { 0 }
-}
-
-/// Each letter by itself; a dotted capital stays.
-fn lower(word: &str) -> impl Iterator<Item = char> {
-    word.chars().map(|character| match character {
-        DOTTED_I => DOTTED_I,
-        other => Unicode::lower(other, unicode().properties(other)),
-    })
 }

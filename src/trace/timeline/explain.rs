@@ -65,6 +65,7 @@ impl Look<'_> {
             self.optional(root, key, |node| self.text(node, "a string"))?;
         }
         self.optional(root, "params", |node| self.object(node, &[]))?;
+        self.optional(root, "tail_tokens", |node| self.whole_number(node))?;
         self.optional(root, "output_tokens", |node| self.whole_number(node))?;
         self.blocks(root)?;
         self.optional(root, "observed", |node| {

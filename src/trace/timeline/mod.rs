@@ -218,7 +218,11 @@ impl Reader {
             scope,
             model,
             output: Tokens(wire.output_tokens.unwrap_or(0)),
-            payload: Payload::Blocks(StatedPrompt { namespace, blocks }),
+            payload: Payload::Blocks(StatedPrompt {
+                namespace,
+                blocks,
+                tail: Tokens(wire.tail_tokens.unwrap_or(0)),
+            }),
         };
         let observed = wire.observed.map(Observed::from);
         Ok(Traced { line: place.line, event, sizes: Sizes::Stated, observed })

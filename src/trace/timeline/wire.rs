@@ -26,12 +26,13 @@ pub(super) struct WireRequest<'a> {
     pub(super) blocks: Vec<WireBlock<'a>>,
     #[serde(borrow)]
     pub(super) params: Option<&'a RawValue>,
+    pub(super) tail_tokens: Option<u64>,
     pub(super) output_tokens: Option<u64>,
     pub(super) observed: Option<WireObserved>,
 }
 
 /// Keys of a request.
-pub(super) const REQUEST_KEYS: [&str; 9] = [
+pub(super) const REQUEST_KEYS: [&str; 10] = [
     "start_s",
     "first_token_at_s",
     "request",
@@ -39,6 +40,7 @@ pub(super) const REQUEST_KEYS: [&str; 9] = [
     "scope",
     "blocks",
     "params",
+    "tail_tokens",
     "output_tokens",
     "observed",
 ];
@@ -148,6 +150,7 @@ impl WireRequest<'_> {
         self.first_token_at_s >= self.start_s
             && self.blocks.iter().all(|block| block.tokens <= TOKENS_MAX)
             && small(self.output_tokens)
+            && small(self.tail_tokens)
             && self.params.is_none_or(|params| params.get().starts_with('{'))
             && markers().count() <= MARKERS_MAX
             && ordered

@@ -30,7 +30,11 @@ pub fn write(
         text(&mut line, "scope", &event.scope);
         line.extend(b",\"params\":{");
         line.extend(parameters(prompt.namespace()).bytes());
-        line.extend(b"},\"output_tokens\":");
+        line.push(b'}');
+        if prompt.tail().0 > 0 {
+            line.extend(format!(",\"tail_tokens\":{}", prompt.tail().0).bytes());
+        }
+        line.extend(b",\"output_tokens\":");
         line.extend(event.output.0.to_string().bytes());
         line.extend(b",\"blocks\":[");
         blocks(&mut line, event, prompt);

@@ -1,0 +1,229 @@
+//! How far counts are from bills, measured on recorded requests: computed by [`measure`], and kept
+//! as a table of the program for every report to state.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::calibrate::{Class, Half, RowResult, calibrate};
+use super::request::Exactness;
+use super::rows::Row;
+use super::statistics::Statistics;
+use crate::provider::{Provider, find_model};
+use crate::tokens::{TokenizerSpec, Vocabulary};
+
+/// The table that is part of the program.
+const TABLE: &str = include_str!("accuracy.toml");
+
+/// The word for all classes together.
+const ALL: &str = "all";
+
+/// Errors of one tokenizer on one kind of request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// What counted.
+    pub tokenizer: String,
+    /// The family of the models that billed.
+    pub family: String,
+    /// What the requests have beside text, or `all`.
+    pub class: String,
+    /// `fit` or `report`.
+    pub half: String,
+    /// Number of requests.
+    pub rows: u64,
+    /// Counted to the token.
+    pub exact: u64,
+    /// Off by at most one token.
+    pub within_one: u64,
+    /// Bills that lie in the stated interval.
+    pub inside: u64,
+    /// Median error in millionths of the bill.
+    pub median_ppm: u64,
+    /// 95th percentile.
+    pub p95_ppm: u64,
+    /// Largest error.
+    pub worst_ppm: u64,
+    /// Largest error in tokens.
+    pub worst_tokens: u64,
+}
+
+/// What recorded requests say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Accuracy {
+    /// Errors by tokenizer, family, class and half.
+    pub measured: Vec<Measured>,
+    /// Requests counted by their model's own family, in order.
+    pub rows: Vec<RowResult>,
+}
+
+impl Accuracy {
+    /// Requests whose class is modelled and whose bill is not met by more than one token.
+    pub fn unexplained(&self) -> impl Iterator<Item = &RowResult> {
+        let judged = |class| match class {
+            Class::Text
+            | Class::Thinking
+            | Class::OutputSchema
+            | Class::Tools
+            | Class::ToolsAndSystem => true,
+            Class::Media | Class::Unmodelled => false,
+        };
+        self.rows.iter().filter(move |row| judged(row.class) && row.error().abs() > 1)
+    }
+
+    /// Counts that are labelled exact, and how many of them are within one token.
+    pub fn labelled_exact(&self) -> (u64, u64) {
+        let exact = self.rows.iter().filter(|row| row.exactness == Exactness::Exact);
+        exact.fold((0, 0), |(all, close), row| (all + 1, close + u64::from(row.error().abs() <= 1)))
+    }
+
+    /// The table as it stands in the program.
+    pub fn to_text(&self) -> String {
+        #[derive(Serialize)]
+        struct File<'a> {
+            measured: &'a [Measured],
+        }
+        let table = toml::to_string(&File { measured: &self.measured }).unwrap_or_default();
+        format!("# Made by `forkcost verify --measured`; a test compares it.\n\n{table}")
+    }
+}
+
+/// Counts recorded requests by their models' own families and, beside them, by the public
+/// vocabularies.
+pub fn measure(rows: &[Row], provider: &dyn Provider) -> Accuracy {
+    let own = calibrate(rows, provider, None, true);
+    let mut measured = Vec::new();
+    for judged in own.judged.iter().filter(|judged| judged.model.is_empty()) {
+        let name = judged.tokenizer.to_string();
+        let class = judged.class.as_str();
+        measured.push(entry(&name, &name, class, judged.half, &judged.errors));
+    }
+    for vocabulary in [Vocabulary::O200k, Vocabulary::Cl100k] {
+        let spec = TokenizerSpec::exact(vocabulary);
+        let other = calibrate(rows, provider, Some(spec), true);
+        let mut families: BTreeMap<String, Vec<&RowResult>> = BTreeMap::new();
+        let judged = |row: &&RowResult| {
+            row.half == Half::Report && !matches!(row.class, Class::Media | Class::Unmodelled)
+        };
+        for row in other.rows.iter().filter(judged) {
+            let family = find_model(provider.facts(), &row.model);
+            let family = family.map_or_else(
+                |_| provider.facts().tokenizer_unnamed().to_string(),
+                |facts| facts.family.clone(),
+            );
+            families.entry(family).or_default().push(row);
+        }
+        for (family, rows) in families {
+            let errors = Statistics::of_rows(&rows);
+            measured.push(entry(&spec.to_string(), &family, ALL, Half::Report, &errors));
+        }
+    }
+    Accuracy { measured, rows: own.rows }
+}
+
+fn entry(tokenizer: &str, family: &str, class: &str, half: Half, errors: &Statistics) -> Measured {
+    Measured {
+        tokenizer: tokenizer.to_owned(),
+        family: family.to_owned(),
+        class: class.to_owned(),
+        half: half.as_str().to_owned(),
+        rows: errors.rows,
+        exact: errors.exact,
+        within_one: errors.within_one,
+        inside: errors.inside,
+        median_ppm: errors.median_ppm,
+        p95_ppm: errors.p95_ppm,
+        worst_ppm: errors.worst_ppm,
+        worst_tokens: errors.worst_tokens,
+    }
+}
+
+/// The table of the program; empty, if it does not parse, which a test rules out.
+pub fn measured() -> &'static [Measured] {
+    #[derive(Default, Deserialize)]
+    struct File {
+        measured: Vec<Measured>,
+    }
+    static TABLE_READ: LazyLock<Vec<Measured>> =
+        LazyLock::new(|| toml::from_str::<File>(TABLE).unwrap_or_default().measured);
+    &TABLE_READ
+}
+
+/// What is measured of a tokenizer's counts of requests of that class to models of that family, in
+/// a sentence without its end.
+pub fn measured_error(tokenizer: TokenizerSpec, family: &str, class: Class) -> String {
+    let plain = TokenizerSpec::exact(tokenizer.vocabulary).to_string();
+    let known = |class: &str| {
+        measured().iter().find(|entry| {
+            entry.tokenizer == plain
+                && entry.family == family
+                && entry.class == class
+                && entry.half == Half::Report.as_str()
+        })
+    };
+    let Some(entry) = known(class.as_str()).or_else(|| known(ALL)) else {
+        return "no error is measured on recorded requests".to_owned();
+    };
+    if tokenizer.is_scaled() {
+        return format!(
+            "without the factor the median error on {} recorded requests is {}",
+            entry.rows,
+            percent(entry.median_ppm)
+        );
+    }
+    let what = match class {
+        _ if entry.class == ALL => "",
+        Class::Text => " of text",
+        Class::Thinking => " with thinking",
+        Class::OutputSchema => " with a schema",
+        Class::Tools | Class::ToolsAndSystem => " with tools",
+        Class::Media => " with media",
+        Class::Unmodelled => " with parts that no rule is known for",
+    };
+    format!(
+        "on {} recorded requests{what}: {} within one token, median error {}, 95th percentile {}",
+        entry.rows,
+        entry.within_one,
+        percent(entry.median_ppm),
+        percent(entry.p95_ppm)
+    )
+}
+
+/// Millionths as per cent with at most two decimals.
+pub fn percent(ppm: u64) -> String {
+    let hundredths = (ppm + 50) / 100;
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{text} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_the_program_is_read_and_sound() {
+        assert!(!measured().is_empty());
+        for entry in measured() {
+            assert!(TokenizerSpec::parse(&entry.tokenizer).is_ok(), "{entry:?}");
+            assert!(entry.exact <= entry.within_one && entry.within_one <= entry.rows, "{entry:?}");
+            assert!(entry.median_ppm <= entry.p95_ppm, "{entry:?}");
+            assert!(entry.p95_ppm <= entry.worst_ppm, "{entry:?}");
+        }
+        let v3 = TokenizerSpec::parse("claude-v3").unwrap();
+        let text = measured_error(v3, "claude-v3", Class::Text);
+        assert!(text.contains("recorded requests of text"), "{text}");
+        let other =
+            measured_error(TokenizerSpec::parse("o200k_base").unwrap(), "claude-v3", Class::Text);
+        assert!(other.contains("recorded requests:"), "{other}");
+        let none = measured_error(TokenizerSpec::parse("claude-v4.7").unwrap(), "x", Class::Text);
+        assert!(none.contains("no error is measured"), "{none}");
+    }
+
+    #[test]
+    fn per_cent_has_two_decimals_at_most() {
+        let texts = [0, 49, 50, 5_000, 12_345, 1_000_000].map(percent);
+        assert_eq!(texts, ["0 %", "0 %", "0.01 %", "0.5 %", "1.23 %", "100 %"]);
+    }
+}

@@ -1,0 +1,238 @@
+//! Tokens of one text or one request, by block and by section.
+
+use jiff::civil::Date;
+
+use super::calibrate::{Class, class_of};
+use crate::measure::{TokenizedPrompt, tokenize};
+use crate::provider::{Provider, RenderOptions, find_model};
+use crate::request::json::{JsonError, parse};
+use crate::request::{Extra, Mark, RequestBody};
+use crate::tokens::{ClaudeFamily, Tokenizer, TokenizerSpec, Vocabulary};
+
+/// How sure a count is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exactness {
+    /// By the vocabulary's own rules, or by rules that bills of recorded requests show.
+    Exact,
+    /// By another vocabulary, or with something in it that no bill shows.
+    Estimated,
+}
+
+impl Exactness {
+    /// The word in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Exactness::Exact => "exact",
+            Exactness::Estimated => "estimated",
+        }
+    }
+}
+
+/// A count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// What counted.
+    pub tokenizer: TokenizerSpec,
+    /// How sure the total is.
+    pub exactness: Exactness,
+    /// The model that decides over hidden prompts; empty for a text.
+    pub model: String,
+    /// What it has beside text.
+    pub class: Class,
+    /// Tokens of all of it.
+    pub total: u64,
+    /// The fewest and the most that the total can be by what is known.
+    pub between: (u64, u64),
+    /// Of a text under a Claude family: tokens of a request that holds it as its one message.
+    pub as_message: Option<u64>,
+    /// By part of the prompt, in order.
+    pub sections: Vec<SectionCount>,
+    /// By block, in order.
+    pub blocks: Vec<BlockCount>,
+    /// What no rule of counting is known for, by its name in the request.
+    pub unmodelled: Vec<String>,
+}
+
+/// Tokens of one part of the prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionCount {
+    /// `tools`, `system`, `messages`, or `answer`, what is billed behind the last message.
+    pub section: &'static str,
+    /// Number of its blocks.
+    pub blocks: u64,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Those of them that stand in no text: hidden prompts, special tokens, media.
+    pub extra_tokens: u64,
+}
+
+/// Tokens of one block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockCount {
+    /// JSON pointer.
+    pub pointer: String,
+    /// Its part of the prompt.
+    pub section: &'static str,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Those of them that stand in no text.
+    pub extras: Vec<Extra>,
+}
+
+/// Whether bytes are a request body: a JSON object with a list of messages.
+pub fn is_request(bytes: &[u8]) -> bool {
+    parse(bytes)
+        .is_ok_and(|root| root.get("messages").is_some_and(|messages| !messages.items().is_empty()))
+}
+
+/// The model that a request body names.
+pub fn model_in(bytes: &[u8]) -> Option<String> {
+    let root = parse(bytes).ok()?;
+    root.get("model").or_else(|| root.get("modelId"))?.text(bytes)
+}
+
+/// Counts one text that stands between other text, and as the one message of a request.
+pub fn count_text(text: &str, tokenizer: TokenizerSpec) -> Counted {
+    let mut counter = TextCounter::new(tokenizer);
+    counter.add(text);
+    let mut counted = counter.finish();
+    let family = tokenizer.claude_family().filter(|_| !tokenizer.is_scaled());
+    counted.as_message = family.map(|family| family.count_message(text));
+    counted
+}
+
+/// The last place in UTF-8 at which the counts of two parts of a text add up under every tokenizer:
+/// behind a line end and before an ASCII letter or digit. 0 where there is none.
+pub fn last_sure_cut(text: &[u8]) -> usize {
+    let mut pairs = text.windows(2);
+    let at = pairs.rposition(|pair| pair[0] == b'\n' && pair[1].is_ascii_alphanumeric());
+    at.map_or(0, |at| at + 1)
+}
+
+/// Counts a text that comes in parts.
+#[derive(Clone, Copy, Debug)]
+pub struct TextCounter {
+    counter: Tokenizer,
+    unscaled: u64,
+}
+
+impl TextCounter {
+    /// Nothing is counted.
+    pub fn new(tokenizer: TokenizerSpec) -> TextCounter {
+        TextCounter { counter: Tokenizer::new(tokenizer), unscaled: 0 }
+    }
+
+    /// Counts a part. The sum is the count of the whole where each part but the last ends at a
+    /// [`last_sure_cut`].
+    pub fn add(&mut self, part: &str) {
+        self.unscaled += self.counter.count_unscaled(part);
+    }
+
+    /// The count of all parts.
+    pub fn finish(self) -> Counted {
+        let tokenizer = self.counter.spec();
+        let total = self.counter.scaled(self.unscaled).0;
+        let exactness = if tokenizer.is_scaled() { Exactness::Estimated } else { Exactness::Exact };
+        Counted {
+            tokenizer,
+            exactness,
+            model: String::new(),
+            class: Class::Text,
+            total,
+            between: (total, total),
+            as_message: None,
+            sections: Vec::new(),
+            blocks: Vec::new(),
+            unmodelled: Vec::new(),
+        }
+    }
+}
+
+/// Counts a request body, of any API that carries requests to the provider's models. `model`
+/// stands in for the one that the body names.
+///
+/// # Errors
+/// Where the bytes are no request body.
+pub fn count_request(
+    bytes: &[u8],
+    provider: &dyn Provider,
+    tokenizer: TokenizerSpec,
+    model: Option<&str>,
+    date: Option<Date>,
+) -> Result<Counted, JsonError> {
+    let body = RequestBody::captured(bytes.to_vec());
+    let family = tokenizer.claude_family();
+    let options = RenderOptions { family, date, model, ..RenderOptions::default() };
+    let prompt = provider.render_recorded(&body, options)?;
+    let prompt = tokenize(vec![prompt], &Tokenizer::new(tokenizer)).remove(0);
+    let model = model.map(str::to_owned).or_else(|| model_in(bytes)).unwrap_or_default();
+    let own = find_model(provider.facts(), &model).ok().map(|facts| facts.tokenizer);
+    Ok(of_prompt(&prompt, tokenizer, model, own))
+}
+
+/// How sure the count of a prompt is, given the tokenizer of the model that bills it.
+pub fn exactness_of(
+    prompt: &TokenizedPrompt,
+    tokenizer: TokenizerSpec,
+    own: Option<TokenizerSpec>,
+) -> Exactness {
+    // The newest families are measured on few requests with tools, but on these to the token.
+    let by_rule = match tokenizer.vocabulary {
+        Vocabulary::Claude(ClaudeFamily::V3 | ClaudeFamily::V48) => own == Some(tokenizer),
+        Vocabulary::Claude(ClaudeFamily::V47) | Vocabulary::O200k | Vocabulary::Cl100k => false,
+    };
+    let sure = prompt.extras().all(|extra| extra.mark == Mark::Measured && extra.low == extra.high);
+    if by_rule && sure && prompt.unmodelled().is_empty() {
+        Exactness::Exact
+    } else {
+        Exactness::Estimated
+    }
+}
+
+fn of_prompt(
+    prompt: &TokenizedPrompt,
+    tokenizer: TokenizerSpec,
+    model: String,
+    own: Option<TokenizerSpec>,
+) -> Counted {
+    let mut sections: Vec<SectionCount> = Vec::new();
+    let mut blocks = Vec::with_capacity(prompt.len());
+    for (block, measure) in prompt.blocks() {
+        let section = block.section.as_str();
+        if sections.last().is_none_or(|last| last.section != section) {
+            sections.push(SectionCount { section, blocks: 0, tokens: 0, extra_tokens: 0 });
+        }
+        if let Some(last) = sections.last_mut() {
+            last.blocks += 1;
+            last.tokens += measure.tokens.0;
+            last.extra_tokens += block.frame.extra_tokens();
+        }
+        blocks.push(BlockCount {
+            pointer: block.pointer.clone(),
+            section,
+            kind: block.kind.as_str(),
+            tokens: measure.tokens.0,
+            extras: block.frame.extras.clone(),
+        });
+    }
+    if prompt.tail().0 > 0 {
+        let tokens = prompt.tail().0;
+        let section = "answer";
+        sections.push(SectionCount { section, blocks: 0, tokens, extra_tokens: 0 });
+    }
+    let (low, high) = prompt.tokens_between();
+    Counted {
+        tokenizer,
+        exactness: exactness_of(prompt, tokenizer, own),
+        model,
+        class: class_of(prompt),
+        total: prompt.tokens().0,
+        between: (low.0, high.0),
+        as_message: None,
+        sections,
+        blocks,
+        unmodelled: prompt.unmodelled().to_vec(),
+    }
+}

@@ -1,0 +1,210 @@
+//! What recorded requests say of the counts.
+
+use serde_json::{Value, json};
+
+use crate::counting::{Accuracy, Calibration, Class, Half, Judged, RowResult, Statistics, percent};
+use crate::report::page::{BOLD, Page};
+use crate::report::table::count;
+use crate::verify::LeftOut;
+
+/// Rows that are listed where not all are asked for.
+const ROWS_SHOWN: usize = 10;
+
+/// A calibration as text of `width` columns; `all` lists every row that is off by more than one.
+pub fn calibration_text(
+    calibration: &Calibration,
+    skipped: &[(&'static str, u64)],
+    all: bool,
+    (width, styled): (usize, bool),
+) -> String {
+    let mut page = Page::new(width, styled);
+    let head = format!("{} recorded requests", count(calibration.rows.len() as u64));
+    page.line(&page.paint(&head, BOLD));
+    for (why, rows) in skipped {
+        page.line(&format!("  {rows} more {why} are left out"));
+    }
+    page.blank();
+    page.line(&format!(
+        "{:<24}{:<17}{:>5}{:>7}{:>8}{:>10}{:>10}{:>10}",
+        "counted by, model", "class", "rows", "exact", "+-1", "median", "p95", "worst"
+    ));
+    for judged in calibration.judged.iter().filter(|judged| judged.half == Half::Report) {
+        page.line(&row(judged, &judged.errors));
+        if judged.corrected != judged.errors {
+            let corrected = row(judged, &judged.corrected);
+            page.line(&format!("{:<24}{}", "  corrected", &corrected[24.min(corrected.len())..]));
+        }
+    }
+    off(&mut page, &calibration.rows, all);
+    let fitted = calibration.corrections.corrections.len();
+    page.blank();
+    page.line(&match fitted {
+        0 => "nothing to correct: no correction makes a median error smaller".to_owned(),
+        1 => "1 correction: --out FILE writes it for `run --calibration FILE`".to_owned(),
+        more => format!("{more} corrections: --out FILE writes them for `run --calibration FILE`"),
+    });
+    page.out
+}
+
+fn row(judged: &Judged, errors: &Statistics) -> String {
+    let name = if judged.model.is_empty() {
+        judged.tokenizer.to_string()
+    } else {
+        format!("  {}", judged.model.trim_start_matches("claude-"))
+    };
+    format!(
+        "{:<24.23}{:<17}{:>5}{:>7}{:>8}{:>10}{:>10}{:>10}",
+        name,
+        judged.class.as_str(),
+        errors.rows,
+        errors.exact,
+        errors.within_one,
+        percent(errors.median_ppm),
+        percent(errors.p95_ppm),
+        percent(errors.worst_ppm),
+    )
+}
+
+/// The rows that are off by more than a token, the worst first.
+fn off(page: &mut Page, rows: &[RowResult], all: bool) {
+    let mut off: Vec<&RowResult> = rows.iter().filter(|row| row.error().abs() > 1).collect();
+    if off.is_empty() {
+        return;
+    }
+    off.sort_by_key(|row| (std::cmp::Reverse(row.error().unsigned_abs()), row.line));
+    let hidden = if all { 0 } else { off.len().saturating_sub(ROWS_SHOWN) };
+    page.blank();
+    page.line(&format!("{:>10}{:>10}{:>9}  {:<17}row", "billed", "counted", "off", "class"));
+    for row in off.iter().take(off.len() - hidden) {
+        page.line(&format!(
+            "{:>10}{:>10}{:>+9}  {:<17}line {}: {}",
+            count(row.billed),
+            count(row.counted),
+            row.error(),
+            row.class.as_str(),
+            row.line,
+            row.id
+        ));
+    }
+    if hidden > 0 {
+        page.line(&format!("{hidden} more are off by more than one token: --rows lists them"));
+    }
+}
+
+/// A calibration as JSON, ending in a newline.
+pub fn calibration_json(calibration: &Calibration, skipped: &[(&'static str, u64)]) -> String {
+    let judged = calibration.judged.iter().map(|judged| {
+        json!({
+            "model": judged.model,
+            "family": judged.tokenizer.to_string(),
+            "class": judged.class.as_str(),
+            "half": judged.half.as_str(),
+            "errors": statistics(&judged.errors),
+            "corrected": statistics(&judged.corrected),
+        })
+    });
+    let rows = calibration.rows.iter().map(|row| {
+        json!({
+            "line": row.line,
+            "id": row.id,
+            "model": row.model,
+            "family": row.tokenizer.to_string(),
+            "class": row.class.as_str(),
+            "half": row.half.as_str(),
+            "exactness": row.exactness.as_str(),
+            "billed": row.billed,
+            "counted": row.counted,
+            "low": row.between.0,
+            "high": row.between.1,
+            "corrected": row.corrected,
+            "unmodelled": row.unmodelled,
+        })
+    });
+    let skipped: Vec<Value> =
+        skipped.iter().map(|(why, rows)| json!({"why": why, "rows": rows})).collect();
+    let all = json!({
+        "schema_version": 1,
+        "judged": judged.collect::<Vec<_>>(),
+        "corrections": calibration.corrections.corrections,
+        "skipped": skipped,
+        "rows": rows.collect::<Vec<_>>(),
+    });
+    format!("{all:#}\n")
+}
+
+fn statistics(errors: &Statistics) -> Value {
+    json!({
+        "rows": errors.rows,
+        "exact": errors.exact,
+        "within_one": errors.within_one,
+        "inside": errors.inside,
+        "median_ppm": errors.median_ppm,
+        "p95_ppm": errors.p95_ppm,
+        "worst_ppm": errors.worst_ppm,
+        "worst_tokens": errors.worst_tokens,
+    })
+}
+
+/// What the part on token counts says before its table.
+const COUNTS_HEAD: &str = "
+## Token counts against bills
+
+Recorded requests, counted without a look at their bills. *Fit* and *report* are halves of the
+recordings, told apart by a hash of the recording's name; the fit half alone is what corrections are
+fitted on, and it finds none for the families' own counts. An error is the difference as a share of
+the bill; *inside* counts the bills in the interval that a count states. `media` and `unmodelled`
+are estimates by label. The public vocabularies stand beside them for comparison, over all classes
+that are modelled.
+
+| counted by | models | class | half | rows | exact | \u{b1}1 | inside | median | p95 | worst |
+|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|
+";
+
+/// The part of `docs/accuracy.md` on token counts.
+pub fn accuracy_markdown(accuracy: &Accuracy, left_out: &[LeftOut]) -> String {
+    let mut out = String::from(COUNTS_HEAD);
+    for entry in &accuracy.measured {
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            entry.tokenizer,
+            entry.family,
+            entry.class,
+            entry.half,
+            entry.rows,
+            entry.exact,
+            entry.within_one,
+            entry.inside,
+            percent(entry.median_ppm),
+            percent(entry.p95_ppm),
+            percent(entry.worst_ppm),
+        ));
+    }
+    let (labelled, close) = accuracy.labelled_exact();
+    out.push_str(&format!(
+        "\nOf {labelled} counts labelled exact, {close} are within one token of the bill.\n\
+         \n### Requests that the rules do not explain\n\n\
+         Modelled classes, off by more than one token; counted less billed.\n\n\
+         | off | billed | model | class | request |\n|--:|--:|---|---|---|\n"
+    ));
+    for row in accuracy.unexplained() {
+        out.push_str(&format!(
+            "| {:+} | {} | {} | {} | `{}` |\n",
+            row.error(),
+            row.billed,
+            row.model,
+            row.class.as_str(),
+            row.id
+        ));
+    }
+    if !left_out.is_empty() {
+        out.push_str("\nLeft out, because they were not sent as they are recorded:\n\n");
+    }
+    for left in left_out {
+        out.push_str(&format!("* `{}`: {}\n", left.id, left.why));
+    }
+    let left = accuracy.rows.iter().filter(|row| row.class == Class::Unmodelled).count();
+    out.push_str(&format!(
+        "\n{left} more requests hold parts without a known rule, mostly the provider's own tools.\n"
+    ));
+    out
+}

@@ -1,0 +1,145 @@
+//! Token counts, held to the bills of recorded requests.
+
+use super::index::TokenRecordings;
+use super::{Check, CheckKind, CheckResult};
+use crate::counting::{Accuracy, Class, Half, RowResult, measure, measured, percent, read_row};
+use crate::provider;
+
+/// Share of texts within one token that is asked for, in hundredths of a per cent.
+const TEXT_WITHIN_ONE_BP_MIN: u64 = 9_800;
+
+/// Largest median and 95th percentile of requests with tools, in millionths.
+const TOOLS_PPM_MAX: (u64, u64) = (10_000, 30_000);
+
+/// Largest error of a whole recorded session, in millionths.
+const SESSION_PPM_MAX: u64 = 10_000;
+
+/// Measures the counts on recordings, each by its name below the folder of data and its text, and
+/// holds them to what is asked of them. Without all of the recordings every check is skipped.
+pub fn tokens(
+    index: &TokenRecordings,
+    texts: &[(String, Option<String>)],
+) -> (Vec<Check>, Option<Accuracy>) {
+    let skipped =
+        |what| check(what, Err("the recordings are not here: set FORKCOST_DATA, or use --data"));
+    let mut rows = Vec::new();
+    for (file, text) in texts {
+        let Some(text) = text else {
+            return ([TEXTS, TOOLS, SESSION, TABLE].map(skipped).to_vec(), None);
+        };
+        for (number, line) in text.lines().enumerate() {
+            // What is no row of a recording is none of a published one either.
+            let Ok(Ok(mut row)) = read_row(number as u64 + 1, line) else { continue };
+            if index.left_out.iter().any(|left| row.id.ends_with(&left.id)) {
+                continue;
+            }
+            if row.recording.is_empty() {
+                row.recording.clone_from(file);
+            }
+            rows.push(row);
+        }
+    }
+    let found = measure(&rows, provider::ALL[0]);
+    let checks = vec![
+        check(TEXTS, Ok(texts_of(&found))),
+        check(TOOLS, Ok(tools_of(&found))),
+        check(SESSION, Ok(session_of(&found, &index.session))),
+        check(TABLE, Ok(table_of(&found))),
+    ];
+    (checks, Some(found))
+}
+
+/// Name and claim of each check.
+const TEXTS: (&str, &str) = (
+    "texts",
+    "on the report half, texts are counted within one token in at least 98 % of requests",
+);
+const TOOLS: (&str, &str) = (
+    "tools",
+    "on the report half, requests with tools and a system prompt have a median error of at most \
+     1 % and a 95th percentile of at most 3 %",
+);
+const SESSION: (&str, &str) =
+    ("session", "every request of a recorded session is counted within 1 %");
+const TABLE: (&str, &str) = ("table", "the errors that reports state are these");
+
+fn check((name, what): (&str, &str), found: Result<(bool, String), &str>) -> Check {
+    let (result, detail) = match found {
+        Ok((true, detail)) => (CheckResult::Passed, detail),
+        Ok((false, detail)) => (CheckResult::Failed, detail),
+        Err(why) => (CheckResult::Skipped, why.to_owned()),
+    };
+    Check {
+        kind: CheckKind::Tokens,
+        name: format!("token counts: {name}"),
+        source: "recorded requests with their bills".to_owned(),
+        url: String::new(),
+        what: what.to_owned(),
+        result,
+        detail,
+        agreements: None,
+        reads_exact: 0,
+        matters: Vec::new(),
+    }
+}
+
+/// All families together.
+fn texts_of(found: &Accuracy) -> (bool, String) {
+    let texts =
+        found.rows.iter().filter(|row| row.half == Half::Report && row.class == Class::Text);
+    let (mut rows, mut close) = (0_u64, 0_u64);
+    for row in texts {
+        rows += 1;
+        close += u64::from(row.error().abs() <= 1);
+    }
+    let share = (close * 10_000).checked_div(rows).unwrap_or(0);
+    (share >= TEXT_WITHIN_ONE_BP_MIN, format!("{close} of {rows} within one token"))
+}
+
+fn tools_of(found: &Accuracy) -> (bool, String) {
+    let mut ppm: Vec<u64> = found
+        .rows
+        .iter()
+        .filter(|row| row.half == Half::Report && row.class == Class::ToolsAndSystem)
+        .map(error_ppm)
+        .collect();
+    ppm.sort_unstable();
+    let rank = |percent: usize| {
+        let index = (ppm.len() * percent).div_ceil(100).max(1) - 1;
+        ppm.get(index).copied()
+    };
+    let (Some(median), Some(p95)) = (rank(50), rank(95)) else {
+        return (false, "there is no such request".to_owned());
+    };
+    let (median_max, p95_max) = TOOLS_PPM_MAX;
+    let holds = median <= median_max && p95 <= p95_max;
+    let (median, p95) = (percent(median), percent(p95));
+    (holds, format!("{} requests: median {median}, 95th percentile {p95}", ppm.len()))
+}
+
+fn session_of(found: &Accuracy, name: &str) -> (bool, String) {
+    let session: Vec<&RowResult> =
+        found.rows.iter().filter(|row| row.id.starts_with(name)).collect();
+    let Some(worst) = session.iter().map(|row| error_ppm(row)).max() else {
+        return (false, "there is no such request".to_owned());
+    };
+    let exact = session.iter().filter(|row| row.error() == 0).count();
+    let text =
+        format!("{exact} of {} to the token, the worst off by {}", session.len(), percent(worst));
+    (worst <= SESSION_PPM_MAX, text)
+}
+
+fn table_of(found: &Accuracy) -> (bool, String) {
+    let holds = found.measured == measured();
+    let text = if holds {
+        format!("{} rows", found.measured.len())
+    } else {
+        "the table of the program differs: `forkcost verify --measured` makes it".to_owned()
+    };
+    (holds, text)
+}
+
+fn error_ppm(row: &RowResult) -> u64 {
+    let off = u128::from(row.error().unsigned_abs()) * 1_000_000;
+    u64::try_from(off / u128::from(row.billed.max(1))).unwrap_or(u64::MAX)
+}
