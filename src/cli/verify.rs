@@ -47,8 +47,7 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
         })?
     } else if args.markdown {
         let index = Index::published().map_err(|error| CliError::Config(error.to_string()))?;
-        let left_out = index.tokens.left_out;
-        let counts = accuracy.map(|found| counted::accuracy_markdown(&found, &left_out));
+        let counts = accuracy.map(|found| counted::accuracy_markdown(&found, &index.tokens));
         verified::markdown(&checks) + &counts.unwrap_or_default()
     } else {
         verified::text(&checks, output.width(), output.styles_stdout())

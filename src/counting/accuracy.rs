@@ -150,6 +150,23 @@ pub fn measured() -> &'static [Measured] {
     &TABLE_READ
 }
 
+/// Share of recorded requests within one token from which a kind of request counts as exact, in per
+/// cent, and the fewest requests that show it.
+const EXACT_PERCENT_MIN: u64 = 98;
+const EXACT_ROWS_MIN: u64 = 20;
+
+/// Whether a family's counts of requests of that class meet nearly all recorded bills, of both
+/// halves, within one token.
+pub(super) fn is_measured_exact(tokenizer: TokenizerSpec, class: Class) -> bool {
+    let name = tokenizer.to_string();
+    let of_class = measured().iter().filter(|entry| {
+        entry.tokenizer == name && entry.family == name && entry.class == class.as_str()
+    });
+    let (rows, close) =
+        of_class.fold((0, 0), |(rows, close), entry| (rows + entry.rows, close + entry.within_one));
+    rows >= EXACT_ROWS_MIN && close * 100 >= rows * EXACT_PERCENT_MIN
+}
+
 /// What is measured of a tokenizer's counts of requests of that class to models of that family, in
 /// a sentence without its end.
 pub fn measured_error(tokenizer: TokenizerSpec, family: &str, class: Class) -> String {

@@ -2,17 +2,19 @@
 
 use jiff::civil::Date;
 
+use super::accuracy::is_measured_exact;
 use super::calibrate::{Class, class_of};
 use crate::measure::{TokenizedPrompt, tokenize};
 use crate::provider::{Provider, RenderOptions, find_model};
 use crate::request::json::{JsonError, parse};
 use crate::request::{Extra, Mark, RequestBody};
-use crate::tokens::{ClaudeFamily, Tokenizer, TokenizerSpec, Vocabulary};
+use crate::tokens::{Tokenizer, TokenizerSpec};
 
 /// How sure a count is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exactness {
-    /// By the vocabulary's own rules, or by rules that bills of recorded requests show.
+    /// By the vocabulary's own rules, or by rules that nearly all recorded bills of its kind meet
+    /// within a token.
     Exact,
     /// By another vocabulary, or with something in it that no bill shows.
     Estimated,
@@ -172,18 +174,16 @@ pub fn count_request(
     Ok(of_prompt(&prompt, tokenizer, model, own))
 }
 
-/// How sure the count of a prompt is, given the tokenizer of the model that bills it.
+/// How sure the count of a prompt is, given the tokenizer of the model that bills it: exact where
+/// the model's own family counts, everything in the prompt was seen on recorded bills, and nearly
+/// all recorded requests of its kind are met within a token.
 pub fn exactness_of(
     prompt: &TokenizedPrompt,
     tokenizer: TokenizerSpec,
     own: Option<TokenizerSpec>,
 ) -> Exactness {
-    // The newest families are measured on few requests with tools, but on these to the token.
-    let by_rule = match tokenizer.vocabulary {
-        Vocabulary::Claude(ClaudeFamily::V3 | ClaudeFamily::V48) => own == Some(tokenizer),
-        Vocabulary::Claude(ClaudeFamily::V47) | Vocabulary::O200k | Vocabulary::Cl100k => false,
-    };
     let sure = prompt.extras().all(|extra| extra.mark == Mark::Measured && extra.low == extra.high);
+    let by_rule = own == Some(tokenizer) && is_measured_exact(tokenizer, class_of(prompt));
     if by_rule && sure && prompt.unmodelled().is_empty() {
         Exactness::Exact
     } else {

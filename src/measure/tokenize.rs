@@ -212,6 +212,8 @@ fn count(before: &Window, text: &str, frame: &Frame, tokenizer: &Tokenizer) -> T
         false => Cow::Owned(frame.around(text)),
     };
     let tokens = match frame.standing {
+        // A text that begins like a word costs even where it is empty; here there is none.
+        Standing::Apart if around.is_empty() => Tokens::ZERO,
         Standing::Alone => tokenizer.count(&around),
         Standing::Apart => tokenizer.count_apart(&around),
         // Where letters meet, a block can have less than no tokens of its own.

@@ -58,15 +58,17 @@ pub struct TokenRecordings {
     pub session: String,
     /// Requests that were not sent as they are recorded.
     pub left_out: Vec<LeftOut>,
+    /// What is known of requests whose bill is not met.
+    pub known: Vec<LeftOut>,
 }
 
-/// A request that was not sent as it is recorded.
+/// A request, and what is known of it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
-    /// How its name ends.
+    /// What its name holds, at its end where it is left out.
     pub id: String,
-    /// How that is known.
+    /// What is known.
     pub why: String,
 }
 

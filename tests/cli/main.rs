@@ -4,6 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod commands;
+mod count;
 mod diff;
 mod files;
 mod lab;

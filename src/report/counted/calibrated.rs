@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::counting::{Accuracy, Calibration, Class, Half, Judged, RowResult, Statistics, percent};
 use crate::report::page::{BOLD, Page};
 use crate::report::table::count;
-use crate::verify::LeftOut;
+use crate::verify::TokenRecordings;
 
 /// Rows that are listed where not all are asked for.
 const ROWS_SHOWN: usize = 10;
@@ -161,7 +161,8 @@ that are modelled.
 ";
 
 /// The part of `docs/accuracy.md` on token counts.
-pub fn accuracy_markdown(accuracy: &Accuracy, left_out: &[LeftOut]) -> String {
+pub fn accuracy_markdown(accuracy: &Accuracy, recordings: &TokenRecordings) -> String {
+    let (left_out, known) = (&recordings.left_out, &recordings.known);
     let mut out = String::from(COUNTS_HEAD);
     for entry in &accuracy.measured {
         out.push_str(&format!(
@@ -184,11 +185,13 @@ pub fn accuracy_markdown(accuracy: &Accuracy, left_out: &[LeftOut]) -> String {
         "\nOf {labelled} counts labelled exact, {close} are within one token of the bill.\n\
          \n### Requests that the rules do not explain\n\n\
          Modelled classes, off by more than one token; counted less billed.\n\n\
-         | off | billed | model | class | request |\n|--:|--:|---|---|---|\n"
+         | off | billed | model | class | request | known |\n|--:|--:|---|---|---|---|\n"
     ));
     for row in accuracy.unexplained() {
+        let why = known.iter().find(|known| row.id.contains(&known.id));
+        let why = why.map_or("", |known| &known.why);
         out.push_str(&format!(
-            "| {:+} | {} | {} | {} | `{}` |\n",
+            "| {:+} | {} | {} | {} | `{}` | {why} |\n",
             row.error(),
             row.billed,
             row.model,

@@ -44,13 +44,17 @@ pub fn count_text(
     }
     if !others.is_empty() {
         page.blank();
-        page.line("tokenizer         tokens     between            exactness");
+        page.line("tokenizer         tokens     exactness     between");
         for other in others {
             let (low, high) = other.between;
-            let between = format!("{} {}", count(low), count(high));
+            let between = if low == high {
+                String::new()
+            } else {
+                format!("{} to {}", count(low), count(high))
+            };
             let name = other.tokenizer.to_string();
             page.line(&format!(
-                "{name:<12}{:>NUMBER$}     {between:<19}{}",
+                "{name:<12}{:>NUMBER$}     {:<14}{between}",
                 count(other.total),
                 other.exactness.as_str()
             ));
