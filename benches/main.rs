@@ -10,6 +10,7 @@ mod fixtures;
 mod replay;
 mod shared_prefix;
 mod study;
+mod tokens;
 
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ criterion_group! {
     // Plots would need a font of the machine; `target/criterion` has the figures.
     config = Criterion::default().without_plots();
     targets = construction::bench, shared_prefix::bench, counting::bench, cache::bench,
-        study::bench, replay::bench
+        study::bench, replay::bench,
+        tokens::bench
 }
 criterion_main!(benches);

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::calibrate::{Class, Half, RowResult, calibrate};
+use super::correction::Corrections;
 use super::request::Exactness;
 use super::rows::Row;
 use super::statistics::Statistics;
@@ -56,20 +57,22 @@ pub struct Accuracy {
     pub measured: Vec<Measured>,
     /// Requests counted by their model's own family, in order.
     pub rows: Vec<RowResult>,
+    /// What the fit half says corrects the families' own counts.
+    pub corrections: Corrections,
 }
 
 impl Accuracy {
     /// Requests whose class is modelled and whose bill is not met by more than one token.
     pub fn unexplained(&self) -> impl Iterator<Item = &RowResult> {
-        let judged = |class| match class {
-            Class::Text
-            | Class::Thinking
-            | Class::OutputSchema
-            | Class::Tools
-            | Class::ToolsAndSystem => true,
-            Class::Media | Class::Unmodelled => false,
-        };
-        self.rows.iter().filter(move |row| judged(row.class) && row.error().abs() > 1)
+        self.rows.iter().filter(|row| row.class.is_modelled() && row.error().abs() > 1)
+    }
+
+    /// Corrections of classes that rules are known for; there should be none.
+    pub fn corrections_of_rules(&self) -> usize {
+        let modelled = Class::ALL.into_iter().filter(|class| class.is_modelled());
+        let names: Vec<&str> = modelled.map(Class::as_str).collect();
+        let all = self.corrections.corrections.iter();
+        all.filter(|entry| names.contains(&entry.class.as_str())).count()
     }
 
     /// Counts that are labelled exact, and how many of them are within one token.
@@ -103,9 +106,7 @@ pub fn measure(rows: &[Row], provider: &dyn Provider) -> Accuracy {
         let spec = TokenizerSpec::exact(vocabulary);
         let other = calibrate(rows, provider, Some(spec), true);
         let mut families: BTreeMap<String, Vec<&RowResult>> = BTreeMap::new();
-        let judged = |row: &&RowResult| {
-            row.half == Half::Report && !matches!(row.class, Class::Media | Class::Unmodelled)
-        };
+        let judged = |row: &&RowResult| row.half == Half::Report && row.class.is_modelled();
         for row in other.rows.iter().filter(judged) {
             let family = find_model(provider.facts(), &row.model);
             let family = family.map_or_else(
@@ -119,7 +120,7 @@ pub fn measure(rows: &[Row], provider: &dyn Provider) -> Accuracy {
             measured.push(entry(&spec.to_string(), &family, ALL, Half::Report, &errors));
         }
     }
-    Accuracy { measured, rows: own.rows }
+    Accuracy { measured, rows: own.rows, corrections: own.corrections }
 }
 
 fn entry(tokenizer: &str, family: &str, class: &str, half: Half, errors: &Statistics) -> Measured {

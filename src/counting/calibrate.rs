@@ -57,6 +57,18 @@ impl Class {
         }
     }
 
+    /// Whether rules are known for all that such requests hold.
+    pub fn is_modelled(self) -> bool {
+        match self {
+            Class::Text
+            | Class::Thinking
+            | Class::OutputSchema
+            | Class::Tools
+            | Class::ToolsAndSystem => true,
+            Class::Media | Class::Unmodelled => false,
+        }
+    }
+
     /// The class of a request with these extras.
     fn of<'a>(
         extras: impl Iterator<Item = &'a Extra>,

@@ -158,8 +158,8 @@ impl Correction {
 }
 
 /// Corrections of the rows, by model and class. Where sizes differ enough a factor is fitted (the
-/// median of the ratios), then tokens (the median of what is left); what makes the median error no
-/// smaller is left out.
+/// median of the ratios), then tokens (the median of what is left); what does not at least halve
+/// the median error is left out.
 pub(super) fn fit<'a>(rows: impl Iterator<Item = &'a RowResult>) -> Corrections {
     let mut groups: BTreeMap<(&str, String, Class), Vec<(u64, u64)>> = BTreeMap::new();
     for row in rows {
@@ -185,7 +185,7 @@ pub(super) fn fit<'a>(rows: impl Iterator<Item = &'a RowResult>) -> Corrections 
                 }
             }
         }
-        if best.median_ppm < nothing {
+        if best.median_ppm * 2 <= nothing && nothing > 0 {
             corrections.push(Correction {
                 model: model.to_owned(),
                 tokenizer,

@@ -25,7 +25,7 @@ pub fn tokens(
     let mut rows = Vec::new();
     for (file, text) in texts {
         let Some(text) = text else {
-            return ([TEXTS, TOOLS, SESSION, TABLE].map(skipped).to_vec(), None);
+            return ([TEXTS, TOOLS, SESSION, HALVES, TABLE].map(skipped).to_vec(), None);
         };
         for (number, line) in text.lines().enumerate() {
             // What is no row of a recording is none of a published one either.
@@ -44,6 +44,7 @@ pub fn tokens(
         check(TEXTS, Ok(texts_of(&found))),
         check(TOOLS, Ok(tools_of(&found))),
         check(SESSION, Ok(session_of(&found, &index.session))),
+        check(HALVES, Ok(halves_of(&found))),
         check(TABLE, Ok(table_of(&found))),
     ];
     (checks, Some(found))
@@ -61,6 +62,10 @@ const TOOLS: (&str, &str) = (
 );
 const SESSION: (&str, &str) =
     ("session", "every request of a recorded session is counted within 1 %");
+const HALVES: (&str, &str) = (
+    "halves",
+    "the fit half alone finds nothing that corrects the counts of a kind that rules are known for",
+);
 const TABLE: (&str, &str) = ("table", "the errors that reports state are these");
 
 fn check((name, what): (&str, &str), found: Result<(bool, String), &str>) -> Check {
@@ -127,6 +132,11 @@ fn session_of(found: &Accuracy, name: &str) -> (bool, String) {
     let text =
         format!("{exact} of {} to the token, the worst off by {}", session.len(), percent(worst));
     (worst <= SESSION_PPM_MAX, text)
+}
+
+fn halves_of(found: &Accuracy) -> (bool, String) {
+    let corrections = found.corrections_of_rules();
+    (corrections == 0, format!("{corrections} corrections"))
 }
 
 fn table_of(found: &Accuracy) -> (bool, String) {

@@ -39,7 +39,7 @@ pub fn calibration_text(
     let fitted = calibration.corrections.corrections.len();
     page.blank();
     page.line(&match fitted {
-        0 => "nothing to correct: no correction makes a median error smaller".to_owned(),
+        0 => "nothing to correct: no correction halves a median error".to_owned(),
         1 => "1 correction: --out FILE writes it for `run --calibration FILE`".to_owned(),
         more => format!("{more} corrections: --out FILE writes them for `run --calibration FILE`"),
     });
