@@ -94,9 +94,7 @@ fn segment_of(block: &RenderedBlock, message: usize, inherited: usize, is_own: b
 fn hidden_of(kind: ExtraKind) -> Option<usize> {
     match kind {
         ExtraKind::ToolPrompt => Some(TOOL_PROMPT),
-        ExtraKind::ToolChoicePrompt | ExtraKind::OutputSchema | ExtraKind::Correction => {
-            Some(HIDDEN_PROMPTS)
-        }
+        ExtraKind::ToolChoicePrompt | ExtraKind::OutputSchema => Some(HIDDEN_PROMPTS),
         ExtraKind::Frame
         | ExtraKind::Thinking
         | ExtraKind::Image

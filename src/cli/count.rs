@@ -46,7 +46,7 @@ pub struct Args {
     pub kind: Option<String>,
     /// Each line is a JSON string to be counted by itself, or a request body; prints one JSON
     /// object a line.
-    #[arg(long, conflicts_with_all = ["kind", "blocks", "json"])]
+    #[arg(long, conflicts_with_all = ["kind", "blocks"])]
     pub each_line: bool,
     /// Day of the request, where the provider's hidden prompts depend on it; today's by default.
     #[arg(long, value_name = "DAY", value_parser = numbers::parse_day)]
@@ -81,14 +81,12 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
             let (counted, others) = whole(&options, &bytes, &args.file)?;
             (bytes.len() as u64, counted, others)
         }
-        Head::Long(_) if options.kind == Some(Kind::Request) => {
-            return Err(CliError::Usage {
-                message: format!(
-                    "{name} is larger than {} MB, which no request is",
-                    WHOLE_BYTES_MAX >> 20
-                ),
-                help: "give one request body, or leave out --as to count it as text".to_owned(),
-            });
+        Head::Long(start)
+            if options.kind == Some(Kind::Request)
+                || options.kind.is_none() && counting::may_be_request(&start) =>
+        {
+            let larger = format!(": it is larger than {} MB", WHOLE_BYTES_MAX >> 20);
+            return Err(unsure(&args.file, &larger));
         }
         Head::Long(start) => {
             let (bytes, mut all) = long(&options, start, &mut input)?;
@@ -106,6 +104,15 @@ pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
 
 fn name_of(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// The error that an input looks like a request and is none.
+fn unsure(path: &Path, why: &str) -> CliError {
+    CliError::Usage {
+        message: format!("{} looks like a request but is none that is read{why}", name_of(path)),
+        help: "give one body with `messages` as it was sent, or count it as it is with --as text"
+            .to_owned(),
+    }
 }
 
 /// What the input is.
@@ -137,7 +144,7 @@ impl Options {
             ),
             None => None,
         };
-        if let Some(model) = &args.model {
+        if let Some(model) = args.model.as_ref().filter(|m| provider.tokenizer_for(m).is_none()) {
             find_model(provider.facts(), model)
                 .map_err(|error| wrong(error.to_string(), "`forkcost price` lists the models"))?;
         }
@@ -157,13 +164,10 @@ impl Options {
     /// The tokenizer for a request to that model, or for a text without one.
     fn tokenizer(&self, model: Option<&str>) -> TokenizerSpec {
         let named = self.model.as_deref().or(model);
-        let facts = named.and_then(|name| find_model(self.provider.facts(), name).ok());
-        let own = facts.map(|facts| facts.tokenizer);
+        let own = named.and_then(|name| self.provider.tokenizer_for(name));
+        // The current family stands in for a model that is not known.
         let current = TokenizerSpec::exact(Vocabulary::Claude(ClaudeFamily::V48));
-        self.tokenizer.or(own).unwrap_or(match named {
-            Some(_) => self.provider.facts().tokenizer_unnamed(),
-            None => current,
-        })
+        self.tokenizer.or(own).unwrap_or(current)
     }
 
     /// All tokenizers, where they are asked for.
@@ -189,6 +193,9 @@ fn whole(
         Some(kind) => kind == Kind::Request,
         None => counting::is_request(bytes),
     };
+    if options.kind.is_none() && !is_request && counting::may_be_request(bytes) {
+        return Err(unsure(path, ""));
+    }
     let wrong = |message: String| CliError::Usage {
         message: format!("{}: {message}", name_of(path)),
         help: "give a request body with `messages`, or a text in UTF-8 (--as text)".to_owned(),

@@ -11,7 +11,7 @@ use super::correction::Corrections;
 use super::request::Exactness;
 use super::rows::Row;
 use super::statistics::Statistics;
-use crate::provider::{Provider, find_model};
+use crate::provider::Provider;
 use crate::tokens::{TokenizerSpec, Vocabulary};
 
 /// The table that is part of the program.
@@ -108,12 +108,9 @@ pub fn measure(rows: &[Row], provider: &dyn Provider) -> Accuracy {
         let mut families: BTreeMap<String, Vec<&RowResult>> = BTreeMap::new();
         let judged = |row: &&RowResult| row.half == Half::Report && row.class.is_modelled();
         for row in other.rows.iter().filter(judged) {
-            let family = find_model(provider.facts(), &row.model);
-            let family = family.map_or_else(
-                |_| provider.facts().tokenizer_unnamed().to_string(),
-                |facts| facts.family.clone(),
-            );
-            families.entry(family).or_default().push(row);
+            if let Some(family) = provider.tokenizer_for(&row.model) {
+                families.entry(family.to_string()).or_default().push(row);
+            }
         }
         for (family, rows) in families {
             let errors = Statistics::of_rows(&rows);
@@ -195,12 +192,15 @@ pub fn measured_error(tokenizer: TokenizerSpec, family: &str, class: Class) -> S
         Class::Text => " of text",
         Class::Thinking => " with thinking",
         Class::OutputSchema => " with a schema",
-        Class::Tools | Class::ToolsAndSystem => " with tools",
+        Class::Tools => " with tools",
+        Class::ToolsAndSystem => " with tools and a system prompt",
         Class::Media => " with media",
         Class::Unmodelled => " with parts that no rule is known for",
     };
+    let requests = if entry.rows == 1 { "request" } else { "requests" };
     format!(
-        "on {} recorded requests{what}: {} within one token, median error {}, 95th percentile {}",
+        "on {} recorded {requests}{what} to models of {family}: {} within one token, median error \
+         {}, 95th percentile {}",
         entry.rows,
         entry.within_one,
         percent(entry.median_ppm),
@@ -231,10 +231,10 @@ mod tests {
         }
         let v3 = TokenizerSpec::parse("claude-v3").unwrap();
         let text = measured_error(v3, "claude-v3", Class::Text);
-        assert!(text.contains("recorded requests of text"), "{text}");
+        assert!(text.contains("recorded requests of text to models of claude-v3"), "{text}");
         let other =
             measured_error(TokenizerSpec::parse("o200k_base").unwrap(), "claude-v3", Class::Text);
-        assert!(other.contains("recorded requests:"), "{other}");
+        assert!(other.contains("recorded requests to models"), "{other}");
         let none = measured_error(TokenizerSpec::parse("claude-v4.7").unwrap(), "x", Class::Text);
         assert!(none.contains("no error is measured"), "{none}");
     }

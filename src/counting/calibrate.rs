@@ -1,12 +1,13 @@
 //! Recorded requests, counted and held to their bills.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::correction::{Corrections, fit};
 use super::request::{Exactness, count_request};
-use super::rows::Row;
+use super::rows::{Row, Skipped};
 use super::statistics::{Error, Statistics};
 use crate::measure::TokenizedPrompt;
 use crate::provider::{Provider, find_model};
@@ -109,6 +110,8 @@ pub enum Half {
     Fit,
     /// Errors are reported on it.
     Report,
+    /// Nothing is kept apart: what is fitted is judged on the same requests.
+    All,
 }
 
 impl Half {
@@ -123,6 +126,7 @@ impl Half {
         match self {
             Half::Fit => "fit",
             Half::Report => "report",
+            Half::All => "all",
         }
     }
 }
@@ -130,6 +134,8 @@ impl Half {
 /// One request, counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowResult {
+    /// The file that it stands in.
+    pub file: Arc<str>,
     /// Line, from 1.
     pub line: u64,
     /// Its name.
@@ -198,29 +204,34 @@ pub struct Calibration {
     pub judged: Vec<Judged>,
     /// What the fit half says corrects the counts.
     pub corrections: Corrections,
+    /// Why rows were left out, one each.
+    pub skipped: Vec<Skipped>,
 }
 
-/// Counts every row and holds it to its bill. Rows that name no model, or one that is not known,
-/// are counted by `tokenizer` or, without one, by the family of the oldest models. `split` keeps a
-/// half of the recordings for the report; else all rows are fitted and reported.
+/// Counts every row and holds it to its bill, by the family of its model or by `tokenizer`. Rows to
+/// models that are not known, and those whose request is none, are left out. `split` keeps a half
+/// of the recordings for the report; else all rows are fitted and reported.
 pub fn calibrate(
     rows: &[Row],
     provider: &dyn Provider,
     tokenizer: Option<TokenizerSpec>,
     split: bool,
 ) -> Calibration {
-    let counted: Vec<Option<RowResult>> =
+    let counted: Vec<Result<RowResult, Skipped>> =
         rows.par_iter().map(|row| judge(row, provider, tokenizer, split)).collect();
-    let mut rows: Vec<RowResult> = counted.into_iter().flatten().collect();
-    let corrections = fit(rows.iter().filter(|row| row.half == Half::Fit));
-    for row in &mut rows {
-        row.corrected = corrections.correct(&row.model, row.tokenizer, row.class, row.counted);
-        if !split {
-            row.half = Half::Report;
+    let (mut rows, mut skipped) = (Vec::with_capacity(counted.len()), Vec::new());
+    for row in counted {
+        match row {
+            Ok(row) => rows.push(row),
+            Err(why) => skipped.push(why),
         }
     }
+    let corrections = fit(rows.iter().filter(|row| row.half != Half::Report));
+    for row in &mut rows {
+        row.corrected = corrections.correct(&row.model, row.tokenizer, row.class, row.counted);
+    }
     let judged = judged(&rows);
-    Calibration { rows, judged, corrections }
+    Calibration { rows, judged, corrections, skipped }
 }
 
 fn judge(
@@ -228,17 +239,19 @@ fn judge(
     provider: &dyn Provider,
     tokenizer: Option<TokenizerSpec>,
     split: bool,
-) -> Option<RowResult> {
-    let name = row.model.as_deref();
-    let facts = name.and_then(|name| find_model(provider.facts(), name).ok());
-    let family = facts.map(|facts| facts.tokenizer);
-    let tokenizer = tokenizer.or(family).unwrap_or_else(|| provider.facts().tokenizer_unnamed());
-    let counted = count_request(&row.body, provider, tokenizer, name, row.date).ok()?;
-    let half = if split { Half::of(&row.recording) } else { Half::Fit };
-    Some(RowResult {
+) -> Result<RowResult, Skipped> {
+    let name = row.model.as_deref().ok_or(Skipped::UnknownModel)?;
+    let facts = find_model(provider.facts(), name).ok();
+    let family = provider.tokenizer_for(name).ok_or(Skipped::UnknownModel)?;
+    let tokenizer = tokenizer.unwrap_or(family);
+    let counted = count_request(&row.body, provider, tokenizer, Some(name), row.date)
+        .map_err(|_| Skipped::NoRequest)?;
+    let half = if split { Half::of(&row.recording) } else { Half::All };
+    Ok(RowResult {
+        file: row.file.clone(),
         line: row.line,
         id: row.id.clone(),
-        model: facts.map_or_else(|| name.unwrap_or_default().to_owned(), |facts| facts.id.clone()),
+        model: facts.map_or_else(|| name.to_owned(), |facts| facts.id.clone()),
         tokenizer,
         class: counted.class,
         half,

@@ -15,6 +15,9 @@ const ROWS_MIN: usize = 3;
 /// between requests of one size a factor cannot be told from a number of tokens.
 const SPREAD_MIN: u64 = 2;
 
+/// Most tokens that a correction adds or takes.
+const TOKENS_MAX: u64 = 100_000;
+
 /// A table of corrections, as it stands in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +53,7 @@ pub struct Correction {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CorrectionError {
     /// It has another shape.
-    #[error("not a calibration: {message}; write one with `forkcost calibrate ROWS --out FILE`")]
+    #[error("not a calibration: {message}")]
     Shape {
         /// What the parser says.
         message: String,
@@ -94,6 +97,18 @@ impl Corrections {
                 let class = &entry.class;
                 return Err(wrong(format!("class `{class}` does not exist; known are {known}")));
             }
+            if entry.tokens.unsigned_abs() > TOKENS_MAX {
+                let tokens = entry.tokens;
+                return Err(wrong(format!(
+                    "tokens {tokens} is not in -{TOKENS_MAX}..={TOKENS_MAX}"
+                )));
+            }
+            let same = |other: &Correction| other.key() == entry.key();
+            if read.corrections[..index].iter().any(same) {
+                return Err(wrong(
+                    "model, tokenizer and class stand in an earlier one too".to_owned(),
+                ));
+            }
             if !(100_000..=10_000_000).contains(&entry.factor_ppm) {
                 let factor = entry.factor_ppm;
                 return Err(wrong(format!("factor_ppm {factor} is not in 100000..=10000000")));
@@ -135,8 +150,13 @@ impl Correction {
         TokenizerSpec { scale_milli: scale_milli.clamp(1, SCALE_MILLI_MAX), ..tokenizer }
     }
 
-    /// What is corrected and what that rests on, without an end.
-    pub fn sentence(&self) -> String {
+    /// What it is of.
+    fn key(&self) -> (&str, &str, &str) {
+        (&self.model, &self.tokenizer, &self.class)
+    }
+
+    /// What is corrected, `tokens` of it, and what that rests on, without an end.
+    pub fn sentence(&self, tokens: i64) -> String {
         let factor = match self.factor_ppm {
             1_000_000 => String::new(),
             ppm => format!("times {}.{:03} and ", ppm / 1_000_000, ppm % 1_000_000 / 1_000),
@@ -144,7 +164,7 @@ impl Correction {
         format!(
             "corrected, {factor}{:+} tokens a request, as {} recorded requests say, whose median \
              error is then {}",
-            self.tokens,
+            tokens,
             self.rows,
             percent(self.median_ppm)
         )
@@ -159,9 +179,10 @@ impl Correction {
 
 /// Corrections of the rows, by model and class. Where sizes differ enough a factor is fitted (the
 /// median of the ratios), then tokens (the median of what is left); what does not at least halve
-/// the median error is left out.
+/// the median error, or makes the 95th percentile larger, is left out.
 pub(super) fn fit<'a>(rows: impl Iterator<Item = &'a RowResult>) -> Corrections {
-    let mut groups: BTreeMap<(&str, String, Class), Vec<(u64, u64)>> = BTreeMap::new();
+    type Key<'a> = (&'a str, String, Class);
+    let mut groups: BTreeMap<Key<'_>, Vec<(u64, u64)>> = BTreeMap::new();
     for row in rows {
         let key = (row.model.as_str(), row.tokenizer.to_string(), row.class);
         groups.entry(key).or_default().push((row.counted, row.billed));
@@ -174,7 +195,7 @@ pub(super) fn fit<'a>(rows: impl Iterator<Item = &'a RowResult>) -> Corrections 
         let sizes = || pairs.iter().map(|(counted, _)| (*counted).max(1));
         let spread = sizes().max().unwrap_or(1) / sizes().min().unwrap_or(1);
         let mut best = Candidate::new(1_000_000, 0, &pairs);
-        let nothing = best.median_ppm;
+        let nothing = best;
         let factor = if spread >= SPREAD_MIN { median_ratio(&pairs) } else { 1_000_000 };
         for factor_ppm in [1_000_000, factor] {
             let alone = Candidate::new(factor_ppm, 0, &pairs);
@@ -185,7 +206,10 @@ pub(super) fn fit<'a>(rows: impl Iterator<Item = &'a RowResult>) -> Corrections 
                 }
             }
         }
-        if best.median_ppm * 2 <= nothing && nothing > 0 {
+        if best.median_ppm * 2 <= nothing.median_ppm
+            && nothing.median_ppm > 0
+            && best.p95_ppm <= nothing.p95_ppm
+        {
             corrections.push(Correction {
                 model: model.to_owned(),
                 tokenizer,
@@ -205,16 +229,21 @@ struct Candidate {
     factor_ppm: u64,
     tokens: i64,
     median_ppm: u64,
+    p95_ppm: u64,
 }
 
 impl Candidate {
     fn new(factor_ppm: u64, tokens: i64, pairs: &[(u64, u64)]) -> Candidate {
-        let candidate = Candidate { factor_ppm, tokens, median_ppm: 0 };
+        let candidate = Candidate { factor_ppm, tokens, median_ppm: 0, p95_ppm: 0 };
         let errors = pairs.iter().map(|(counted, billed)| {
             let off = u128::from(candidate.apply(*counted).abs_diff(*billed));
             u64::try_from(off * 1_000_000 / u128::from((*billed).max(1))).unwrap_or(u64::MAX)
         });
-        Candidate { median_ppm: median(errors.collect()), ..candidate }
+        let mut errors: Vec<u64> = errors.collect();
+        errors.sort_unstable();
+        let p95 = (errors.len() * 95).div_ceil(100).max(1) - 1;
+        let p95_ppm = errors.get(p95).copied().unwrap_or_default();
+        Candidate { median_ppm: median(errors), p95_ppm, ..candidate }
     }
 
     fn apply(self, counted: u64) -> u64 {
@@ -261,6 +290,7 @@ mod tests {
 
     fn rows(pairs: &[(u64, u64)]) -> Vec<RowResult> {
         let row = |(counted, billed): &(u64, u64)| RowResult {
+            file: "f".into(),
             line: 1,
             id: String::new(),
             model: "m".to_owned(),

@@ -15,7 +15,7 @@ pub use calibrate::{Calibration, Class, Half, Judged, RowResult, calibrate, clas
 pub use correction::{Correction, CorrectionError, Corrections};
 pub use request::{
     BlockCount, Counted, Exactness, SectionCount, TextCounter, count_request, count_text,
-    exactness_of, is_request, last_sure_cut, model_in,
+    exactness_of, is_request, last_sure_cut, may_be_request, model_in,
 };
 pub use rows::{Row, RowError, Skipped, read_row};
 pub use statistics::Statistics;

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::accuracy::is_measured_exact;
 use super::calibrate::{Class, class_of};
 use crate::measure::{TokenizedPrompt, tokenize};
-use crate::provider::{Provider, RenderOptions, find_model};
+use crate::provider::{Provider, RenderOptions};
 use crate::request::json::{JsonError, parse};
 use crate::request::{Extra, Mark, RequestBody};
 use crate::tokens::{Tokenizer, TokenizerSpec};
@@ -89,6 +89,19 @@ pub fn is_request(bytes: &[u8]) -> bool {
         .is_ok_and(|root| root.get("messages").is_some_and(|messages| !messages.items().is_empty()))
 }
 
+/// Whether bytes that are no request body look as if they should be one: they begin like a JSON
+/// object, behind a byte order mark too, and the words of one are in them.
+pub fn may_be_request(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let head = &bytes[..bytes.len().min(LOOKED_AT_BYTES)];
+    let holds = |word: &[u8]| head.windows(word.len()).any(|at| at == word);
+    let named = holds(b"\"messages\"") || holds(b"\"model\"") && holds(b"\"input\"");
+    bytes.starts_with(b"{") && named
+}
+
+/// Bytes that are looked at for the words of a request.
+const LOOKED_AT_BYTES: usize = 1 << 20;
+
 /// The model that a request body names.
 pub fn model_in(bytes: &[u8]) -> Option<String> {
     let root = parse(bytes).ok()?;
@@ -170,8 +183,12 @@ pub fn count_request(
     let prompt = provider.render_recorded(&body, options)?;
     let prompt = tokenize(vec![prompt], &Tokenizer::new(tokenizer)).remove(0);
     let model = model.map(str::to_owned).or_else(|| model_in(bytes)).unwrap_or_default();
-    let own = find_model(provider.facts(), &model).ok().map(|facts| facts.tokenizer);
-    Ok(of_prompt(&prompt, tokenizer, model, own))
+    let own = provider.tokenizer_for(&model);
+    let mut counted = of_prompt(&prompt, tokenizer, model, own);
+    if own.is_none() && !counted.model.is_empty() {
+        counted.unmodelled.push(format!("model {}", counted.model));
+    }
+    Ok(counted)
 }
 
 /// How sure the count of a prompt is, given the tokenizer of the model that bills it: exact where

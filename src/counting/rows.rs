@@ -1,6 +1,7 @@
 //! Recorded requests with what was billed, one JSON object a line.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -11,6 +12,8 @@ use crate::provider::read_usage;
 /// One recorded request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
+    /// The file that it stands in.
+    pub file: Arc<str>,
     /// Line, from 1.
     pub line: u64,
     /// Its name; `line-N` where it has none.
@@ -50,6 +53,12 @@ pub enum Skipped {
     Scrubbed,
     /// The provider ran more than one pass for it.
     SeveralPasses,
+    /// Nothing was billed for its input.
+    NothingBilled,
+    /// It names no model that is known.
+    UnknownModel,
+    /// Its request is none.
+    NoRequest,
 }
 
 impl Skipped {
@@ -59,6 +68,9 @@ impl Skipped {
             Skipped::NoUsage => "without usage",
             Skipped::Scrubbed => "whose text was scrubbed",
             Skipped::SeveralPasses => "with several passes",
+            Skipped::NothingBilled => "without billed input",
+            Skipped::UnknownModel => "to no model that is known",
+            Skipped::NoRequest => "whose request is none",
         }
     }
 }
@@ -72,16 +84,9 @@ struct WireRow<'a> {
     model: Option<Cow<'a, str>>,
     #[serde(borrow)]
     id: Option<Cow<'a, str>>,
-    source: Option<WireSource>,
+    source: Option<serde_json::Value>,
     flags: Option<WireFlags>,
     t_request: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct WireSource {
-    path: Option<String>,
-    /// A day and time as text, or seconds since 1970.
-    recorded_at: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -93,7 +98,7 @@ struct WireFlags {
 ///
 /// # Errors
 /// Where it is not JSON, or has no request, or its usage is none that is known.
-pub fn read_row(line: u64, text: &str) -> Result<Result<Row, Skipped>, RowError> {
+pub fn read_row(file: &Arc<str>, line: u64, text: &str) -> Result<Result<Row, Skipped>, RowError> {
     let wire: WireRow<'_> = serde_json::from_str(text).map_err(|error| RowError {
         line,
         column: error.column(),
@@ -117,16 +122,22 @@ pub fn read_row(line: u64, text: &str) -> Result<Result<Row, Skipped>, RowError>
     })?;
     let body = wire.request.get();
     let in_body = || model_of(body);
-    let source = wire.source.unwrap_or(WireSource { path: None, recorded_at: None });
-    let stated = source.recorded_at.as_ref().and_then(day_of);
+    if billed.usage.input().0 == 0 {
+        return Ok(Err(Skipped::NothingBilled));
+    }
+    // What a recorder says of where it was: a path, or an object with one and a day.
+    let source = wire.source.unwrap_or_default();
+    let stated = source.get("recorded_at").and_then(day_of);
+    let path = source.get("path").unwrap_or(&source).as_str().unwrap_or_default();
     Ok(Ok(Row {
+        file: Arc::clone(file),
         line,
         id: wire.id.map_or_else(|| format!("line-{line}"), Cow::into_owned),
         body: body.as_bytes().to_vec(),
         model: wire.model.map(Cow::into_owned).or_else(in_body),
         billed: billed.usage.input().0,
         date: stated.or_else(|| wire.t_request.and_then(day_of_seconds)),
-        recording: source.path.unwrap_or_default(),
+        recording: path.to_owned(),
     }))
 }
 
@@ -164,13 +175,13 @@ mod tests {
     fn a_row_says_what_was_sent_and_billed() {
         let text = r#"{"request": {"model": "m", "messages": []}, "t_request": 1748554704.2,
             "usage": {"input_tokens": 3, "cache_read_input_tokens": 10}}"#;
-        let row = read_row(7, text).unwrap().unwrap();
+        let row = read_row(&Arc::from("f"), 7, text).unwrap().unwrap();
         assert_eq!((row.billed, row.model.as_deref(), &*row.id), (13, Some("m"), "line-7"));
         assert_eq!(row.date, Some(Date::constant(2025, 5, 29)));
         let text = r#"{"request": {}, "usage": null, "model": "x"}"#;
-        assert_eq!(read_row(1, text).unwrap(), Err(Skipped::NoUsage));
+        assert_eq!(read_row(&Arc::from("f"), 1, text).unwrap(), Err(Skipped::NoUsage));
         let text = r#"{"request": {}, "usage": {"input_tokens": 1}, "flags": {"scrubbed": true}}"#;
-        assert_eq!(read_row(1, text).unwrap(), Err(Skipped::Scrubbed));
+        assert_eq!(read_row(&Arc::from("f"), 1, text).unwrap(), Err(Skipped::Scrubbed));
     }
 
     #[test]
@@ -181,7 +192,7 @@ mod tests {
             ("{\"request\": {}, \"usage\": {\"x\": 1}}", "usage"),
             ("[]", "not a recorded request"),
         ] {
-            let error = read_row(3, text).unwrap_err().to_string();
+            let error = read_row(&Arc::from("f"), 3, text).unwrap_err().to_string();
             assert!(error.contains("line 3") && error.contains(word), "{text}: {error}");
         }
     }

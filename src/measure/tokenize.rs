@@ -222,7 +222,8 @@ fn count(before: &Window, text: &str, frame: &Frame, tokenizer: &Tokenizer) -> T
             Tokens(u64::try_from(tokens).unwrap_or(0))
         }
     };
-    tokens + Tokens(frame.extra_tokens())
+    let tokens = tokens.0 + frame.extra_tokens();
+    Tokens(tokens.saturating_add_signed(frame.correction))
 }
 
 /// The end of what stands before a block of one long text: as much of it as can change how the

@@ -16,7 +16,7 @@ pub use wire::parse_usd_per_mtok;
 
 use crate::cache::CacheRules;
 use crate::pricing::{Confidence, PriceTable};
-use crate::tokens::{TokenizerSpec, Vocabulary};
+use crate::tokens::TokenizerSpec;
 use crate::units::Tokens;
 
 /// The table that is part of the program.
@@ -62,13 +62,6 @@ impl Facts {
     /// family, a name that stands twice, a price that is no exact decimal, or prices that overlap.
     pub fn parse(text: &str) -> Result<Facts, FactsError> {
         wire::parse(text)
-    }
-
-    /// Counts the requests of models that are not in the table: those that are gone from the price
-    /// list, of the oldest family.
-    pub fn tokenizer_unnamed(&self) -> TokenizerSpec {
-        let oldest = self.families.first().map(|family| family.tokenizer);
-        oldest.unwrap_or(TokenizerSpec::exact(Vocabulary::O200k))
     }
 
     /// A table without models.

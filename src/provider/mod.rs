@@ -20,7 +20,7 @@ use jiff::civil::Date;
 
 use crate::request::json::Node;
 use crate::request::{RenderedBlock, RenderedPrompt, RequestBody, Section, WireFormat};
-use crate::tokens::ClaudeFamily;
+use crate::tokens::{ClaudeFamily, TokenizerSpec};
 
 /// One provider.
 pub trait Provider: WireFormat + Sync + std::fmt::Debug {
@@ -29,6 +29,10 @@ pub trait Provider: WireFormat + Sync + std::fmt::Debug {
 
     /// Its models, prices and rules.
     fn facts(&self) -> &'static Facts;
+
+    /// Counts the requests of the model of that name, also of one that the price list has no
+    /// longer; `None` for a model that is not known.
+    fn tokenizer_for(&self, model: &str) -> Option<TokenizerSpec>;
 
     /// The prompt of a request in the provider's cache order.
     ///

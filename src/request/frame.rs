@@ -41,8 +41,6 @@ pub enum ExtraKind {
     Image,
     /// A document.
     Document,
-    /// What recorded bills have more than the count.
-    Correction,
     /// A block that no rule is known for.
     Unknown,
 }
@@ -58,7 +56,6 @@ impl ExtraKind {
             ExtraKind::Thinking => "thinking",
             ExtraKind::Image => "image",
             ExtraKind::Document => "document",
-            ExtraKind::Correction => "correction",
             ExtraKind::Unknown => "unknown",
         }
     }
@@ -114,6 +111,8 @@ pub struct Frame {
     pub standing: Standing,
     /// Tokens that stand in no text.
     pub extras: Vec<Extra>,
+    /// Tokens that recorded bills have more than the count, or less.
+    pub correction: i64,
 }
 
 impl Frame {

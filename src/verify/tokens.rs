@@ -1,5 +1,7 @@
 //! Token counts, held to the bills of recorded requests.
 
+use std::sync::Arc;
+
 use super::index::TokenRecordings;
 use super::{Check, CheckKind, CheckResult};
 use crate::counting::{Accuracy, Class, Half, RowResult, measure, measured, percent, read_row};
@@ -27,9 +29,10 @@ pub fn tokens(
         let Some(text) = text else {
             return ([TEXTS, TOOLS, SESSION, HALVES, TABLE].map(skipped).to_vec(), None);
         };
+        let name: Arc<str> = Arc::from(file.as_str());
         for (number, line) in text.lines().enumerate() {
             // What is no row of a recording is none of a published one either.
-            let Ok(Ok(mut row)) = read_row(number as u64 + 1, line) else { continue };
+            let Ok(Ok(mut row)) = read_row(&name, number as u64 + 1, line) else { continue };
             if index.left_out.iter().any(|left| row.id.ends_with(&left.id)) {
                 continue;
             }

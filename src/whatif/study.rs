@@ -13,12 +13,15 @@ use crate::analysis::{
 };
 use crate::counting::{self, Class, Corrections, Exactness};
 use crate::fork::{Dispatch, ForkError};
-use crate::measure::{Difference, SharedPrefix, TokenizedPrompt, first_difference, shared_prefix};
+use crate::measure::{
+    BlockMeasure, Difference, SharedPrefix, TokenizedPrompt, first_difference, shared_prefix,
+};
 use crate::provider::{RenderOptions, ThinkingInHistory};
 use crate::record::{RunRecord, SegmentRecord};
 use crate::request::json::JsonError;
 use crate::request::{
     BlockKind, Extra, ExtraKind, Mark, RenderedBlock, RequestBody, RequestEvent, RequestRole,
+    Section,
 };
 use crate::scenario::{CountCorrection, ParentPrompt, Scenario};
 use crate::simulate::{Billing, Measured, Rules, SimulateError, measure, simulate};
@@ -120,7 +123,15 @@ pub fn calibrated(scenario: &Scenario, corrections: &Corrections) -> Result<Scen
     let class = parent.prompts.first().map_or(Class::Text, counting::class_of);
     let found = corrections.find(&scenario.model.id, scenario.tokenizer, class);
     let Some(found) = found else { return Ok(scenario.clone()) };
-    let correction = CountCorrection { tokens: found.tokens, note: found.sentence() };
+    // A correction takes no more than the first block of the messages has.
+    let first = parent.prompts.first().and_then(|prompt| {
+        let of_messages =
+            |(block, _): &(&RenderedBlock, &BlockMeasure)| block.section == Section::Messages;
+        prompt.blocks().find(of_messages).map(|(_, measure)| measure.tokens.0)
+    });
+    let least = -i64::try_from(first.unwrap_or(0)).unwrap_or(i64::MAX);
+    let tokens = found.tokens.max(least);
+    let correction = CountCorrection { tokens, note: found.sentence(tokens) };
     let tokenizer = found.scaled(scenario.tokenizer);
     Ok(Scenario { tokenizer, correction: Some(correction), ..scenario.clone() })
 }
@@ -265,12 +276,17 @@ impl Run<'_> {
         }
         let strips = self.scenario.model.thinking == ThinkingInHistory::Stripped;
         if strips && blocks.iter().any(|block| block.kind == BlockKind::Thinking) {
-            findings.push(finding(
-                "thinking_stripped",
-                "This model drops earlier reasoning once a user text follows. That loss is not \
-                 modelled."
-                    .to_owned(),
-            ));
+            let text = match self.scenario.tokenizer.claude_family() {
+                Some(_) => {
+                    "This model drops earlier reasoning once a user text follows: it is not \
+                     counted from there on, and nothing behind it is read."
+                }
+                None => {
+                    "This model drops earlier reasoning once a user text follows. That loss is not \
+                     modelled under this tokenizer."
+                }
+            };
+            findings.push(finding("thinking_stripped", text.to_owned()));
         }
         findings.extend(self.calls_beside_children());
         let parent = measured.events.iter().position(|event| event.role == RequestRole::Parent);
@@ -333,6 +349,14 @@ fn tokenizer_note(scenario: &Scenario, measured: &Measured) -> TokenizerNote {
     };
     let note = match &scenario.correction {
         Some(correction) => format!("{}; {note}", correction.note),
+        None => note,
+    };
+    let between = measured.prompts.iter().map(|prompt| (prompt.tokens(), prompt.tokens_between()));
+    let widest = between.max_by_key(|(tokens, _)| *tokens).filter(|(_, (low, high))| low != high);
+    let note = match widest {
+        Some((tokens, (low, high))) => {
+            format!("{note}; the longest prompt, {tokens}, lies between {low} and {high}")
+        }
         None => note,
     };
     let exactness = exactness(scenario, measured).as_str().to_owned();

@@ -153,6 +153,101 @@ fn bad_input_is_refused_with_what_is_allowed() {
     assert!(ran.stderr.contains("standard input:2"), "{}", ran.stderr);
 }
 
+#[test]
+fn what_looks_like_a_request_is_never_taken_for_text() {
+    let lab = lab();
+    let whole = request().to_string();
+    let row = format!("{{\"request\": {whole}, \"usage\": {{}}}}");
+    for text in [
+        whole[..whole.len() - 1].to_owned(),
+        format!("{whole} and more"),
+        format!("\u{feff}{whole}"),
+        r#"{"model": "claude-opus-5", "messages": []}"#.to_owned(),
+        r#"{"model": "gpt-5", "input": "hello"}"#.to_owned(),
+        row,
+    ] {
+        lab.write("odd.json", &text);
+        let ran = lab.refuses(&["count", "odd.json"], 2, &["looks like a request", "--as text"]);
+        assert_eq!(ran.stdout, "");
+        lab.run(&["count", "odd.json", "--as", "text"]).succeeded();
+    }
+    // Other JSON is a text like any other.
+    lab.write("other.json", "{\"name\": \"a model of words\"}");
+    lab.run(&["count", "other.json"]).succeeded();
+}
+
+#[test]
+fn shapes_that_the_api_does_not_know_are_named_and_never_exact() {
+    let with = |key: &str, value: Value| {
+        let mut body = json!({"model": "claude-sonnet-4", "messages": [
+            {"role": "user", "content": "hello"}]});
+        body[key] = value;
+        body
+    };
+    for (body, place) in [
+        (with("messages", json!([1])), "/messages/0"),
+        (with("messages", json!([{"role": "user", "content": {"text": "x"}}])), "content"),
+        (with("messages", json!([{"role": "user"}])), "/messages/0/content"),
+        (with("messages", json!([{"role": "robot", "content": "x"}])), "/messages/0"),
+        (
+            with("messages", json!([{"role": "user", "content": [{"type": "text", "text": 3}]}])),
+            "0",
+        ),
+        (with("system", json!(["abc"])), "/system"),
+        (with("tools", json!({"a": 1})), "/tools"),
+        (with("tool_choice", json!({"type": "zebra"})), "/tool_choice"),
+        (with("model", json!("claude-opus-99")), "model claude-opus-99"),
+    ] {
+        let args = ["count", "--json", "--as", "request"];
+        let ran = Lab::new().run_on(&args, body.to_string().as_bytes()).succeeded().json();
+        assert_eq!(ran["exactness"], "estimated", "{body}");
+        let named = ran["unmodelled"].as_array().unwrap();
+        assert!(named.iter().any(|name| name.as_str().unwrap().contains(place)), "{body}: {ran}");
+    }
+}
+
+#[test]
+fn data_in_a_request_is_not_counted_as_text() {
+    let data = "QUJD".repeat(100_000);
+    let image = json!({"model": "anthropic/claude-haiku-4.5", "messages": [{"role": "user",
+        "content": [{"type": "image_url", "image_url": {"url":
+            format!("data:image/png;base64,{data}")}}]}]});
+    let video = json!({"model": "claude-haiku-4-5", "messages": [{"role": "user",
+        "content": [{"type": "video", "source": {"type": "base64", "data": data}}]}]});
+    for body in [image, video] {
+        let args = ["count", "--json"];
+        let found = Lab::new().run_on(&args, body.to_string().as_bytes()).succeeded().json();
+        assert!(found["total"].as_u64().unwrap() < 3_000, "{found}");
+        assert!(found["low"].as_u64() < found["high"].as_u64());
+    }
+}
+
+#[test]
+fn a_timeline_of_a_run_replays_to_its_costs_where_equal_blocks_differ_in_size() {
+    let lab = Lab::new();
+    lab.write(
+        "body.json",
+        r#"{"model": "claude-haiku-4-5", "max_tokens": 9, "messages": [
+        {"role": "user", "content": "hi"}, {"role": "assistant", "content": "ok"},
+        {"role": "user", "content": "hi"}]}"#,
+    );
+    lab.write(
+        "s.toml",
+        "version = 1\nparent.request = \"body.json\"\n\
+                         fork = { children = 2, directive = { tokens = 50 } }\n",
+    );
+    let args = ["run", "s.toml", "--no-report", "--json", "--timeline", "t.jsonl"];
+    let run = lab.run(&args).succeeded().json();
+    let replayed = lab.run(&["replay", "t.jsonl", "--json"]).succeeded().json();
+    let children = replayed["requests"].as_array().unwrap().iter();
+    let sum =
+        |key: &str| -> u64 { children.clone().skip(1).map(|row| row[key].as_u64().unwrap()).sum() };
+    for key in ["read", "write_5m", "uncached"] {
+        assert_eq!(run["totals"][key], sum(key), "{key}");
+    }
+    assert!(sum("uncached") > 0);
+}
+
 /// Recorded requests whose bills are the counts times three halves.
 fn rows(lab: &Lab) -> String {
     let mut rows = String::new();
@@ -223,4 +318,13 @@ fn rows_and_calibrations_that_are_none_are_refused_with_their_place() {
         assert!(ran.stderr.contains(word), "{args:?}: {}", ran.stderr);
     }
     assert_eq!(lab.run(&["calibrate", "absent.jsonl"]).code, Some(3));
+    // Nothing that is read is written over.
+    lab.write("rows.jsonl", rows(&lab));
+    let before = lab.read("rows.jsonl");
+    lab.refuses(&["calibrate", "rows.jsonl", "--out", "./rows.jsonl"], 2, &["an input"]);
+    assert_eq!(lab.read("rows.jsonl"), before);
+    let unknown = json!({"usage": {"input_tokens": 5}, "request": {"model": "gpt-4o",
+        "messages": [{"role": "user", "content": "x"}]}});
+    lab.write("unknown.jsonl", unknown.to_string());
+    lab.refuses(&["calibrate", "unknown.jsonl"], 2, &["1 to no model that is known"]);
 }

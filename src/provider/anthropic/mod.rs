@@ -11,14 +11,14 @@ pub mod splice;
 pub mod validate;
 pub mod wire;
 
-use super::{Facts, Feature, KeyRule, Provider, Refusal, RenderOptions};
+use super::{Facts, Feature, KeyRule, Provider, Refusal, RenderOptions, find_model};
 use crate::request::json::{JsonError, Node};
 use crate::request::marker::MessageShape;
 use crate::request::{
     Base, BuildToken, Draft, EncodedFamily, Message, PromptShape, RenderedBlock, RenderedPrompt,
     RequestBody, Section, WireFormat, counted_tool, counted_tool_use,
 };
-use crate::tokens::ClaudeFamily;
+use crate::tokens::{ClaudeFamily, TokenizerSpec};
 use crate::units::CacheTtl;
 
 /// The provider.
@@ -58,6 +58,11 @@ impl Provider for Anthropic {
 
     fn facts(&self) -> &'static Facts {
         super::facts::anthropic_facts()
+    }
+
+    fn tokenizer_for(&self, model: &str) -> Option<TokenizerSpec> {
+        let listed = find_model(self.facts(), model).ok().map(|facts| facts.tokenizer);
+        listed.or_else(|| TokenizerSpec::parse(framing::family_of_retired(model)?).ok())
     }
 
     fn render(

@@ -124,23 +124,10 @@ pub(super) fn render_recorded(
     Ok(prompt)
 }
 
-/// Adds tokens to the first block of the messages, or takes them from what stands in no text there.
+/// The first block of the messages carries the correction of the request.
 fn correct(blocks: &mut [RenderedBlock], tokens: i64) {
-    let first = blocks.iter_mut().find(|block| block.section == Section::Messages);
-    let Some(extras) = first.map(|block| &mut block.frame.extras).filter(|_| tokens != 0) else {
-        return;
-    };
-    if let Ok(more) = u64::try_from(tokens) {
-        extras.push(Extra::exact(ExtraKind::Correction, more, Mark::Measured));
-        return;
-    }
-    let mut less = tokens.unsigned_abs();
-    for extra in extras {
-        let taken = less.min(extra.tokens);
-        extra.tokens -= taken;
-        extra.low = extra.low.saturating_sub(taken);
-        extra.high -= taken;
-        less -= taken;
+    if let Some(block) = blocks.iter_mut().find(|block| block.section == Section::Messages) {
+        block.frame.correction = tokens;
     }
 }
 
@@ -171,6 +158,10 @@ fn attach(
         if let Some(found) = known.remove(&block.pointer) {
             block.counted_text = found.text.into();
             block.frame = found.frame;
+            if found.is_dropped {
+                // What the model does not get is no part of its prompt.
+                block.prompt_bytes = Arc::from([]);
+            }
         }
     }
     Ok((framed.tail, framed.unmodelled.into()))

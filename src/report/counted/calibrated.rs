@@ -14,11 +14,14 @@ const ROWS_SHOWN: usize = 10;
 pub fn calibration_text(
     calibration: &Calibration,
     skipped: &[(&'static str, u64)],
+    out: Option<&str>,
     all: bool,
     (width, styled): (usize, bool),
 ) -> String {
     let mut page = Page::new(width, styled);
-    let head = format!("{} recorded requests", count(calibration.rows.len() as u64));
+    let rows = calibration.rows.len() as u64;
+    let head =
+        format!("{} recorded {}", count(rows), if rows == 1 { "request" } else { "requests" });
     page.line(&page.paint(&head, BOLD));
     for (why, rows) in skipped {
         page.line(&format!("  {rows} more {why} are left out"));
@@ -28,7 +31,7 @@ pub fn calibration_text(
         "{:<24}{:<17}{:>5}{:>7}{:>8}{:>10}{:>10}{:>10}",
         "counted by, model", "class", "rows", "exact", "+-1", "median", "p95", "worst"
     ));
-    for judged in calibration.judged.iter().filter(|judged| judged.half == Half::Report) {
+    for judged in calibration.judged.iter().filter(|judged| judged.half != Half::Fit) {
         page.line(&row(judged, &judged.errors));
         if judged.corrected != judged.errors {
             let corrected = row(judged, &judged.corrected);
@@ -38,10 +41,17 @@ pub fn calibration_text(
     off(&mut page, &calibration.rows, all);
     let fitted = calibration.corrections.corrections.len();
     page.blank();
-    page.line(&match fitted {
-        0 => "nothing to correct: no correction halves a median error".to_owned(),
-        1 => "1 correction: --out FILE writes it for `run --calibration FILE`".to_owned(),
-        more => format!("{more} corrections: --out FILE writes them for `run --calibration FILE`"),
+    if fitted > 0 && calibration.judged.iter().all(|judged| judged.half == Half::All) {
+        let text = "Corrected errors are of the requests that were fitted on; --split keeps a half \
+                    of the recordings apart.";
+        page.paragraph(text, 0);
+    }
+    let corrections =
+        if fitted == 1 { "1 correction".to_owned() } else { format!("{fitted} corrections") };
+    page.line(&match out {
+        _ if fitted == 0 => "nothing to correct: no correction halves a median error".to_owned(),
+        Some(path) => format!("{corrections} in {path}, for `run --calibration`"),
+        None => format!("{corrections}: --out FILE writes them for `run --calibration FILE`"),
     });
     page.out
 }
@@ -77,11 +87,12 @@ fn off(page: &mut Page, rows: &[RowResult], all: bool) {
     page.line(&format!("{:>10}{:>10}{:>9}  {:<17}row", "billed", "counted", "off", "class"));
     for row in off.iter().take(off.len() - hidden) {
         page.line(&format!(
-            "{:>10}{:>10}{:>+9}  {:<17}line {}: {}",
+            "{:>10}{:>10}{:>+9}  {:<17}{}:{}: {}",
             count(row.billed),
             count(row.counted),
             row.error(),
             row.class.as_str(),
+            row.file,
             row.line,
             row.id
         ));

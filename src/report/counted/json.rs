@@ -47,10 +47,18 @@ pub fn count_json(name: &str, bytes: u64, counted: &Counted, others: &[Counted])
 pub fn line_json(line: u64, counted: &[Counted]) -> String {
     let mut object = json!({"line": line});
     for count in counted {
-        object[count.tokenizer.to_string()] = match count.as_message {
-            Some(message) => json!({"total": count.total, "as_message": message}),
-            None => json!({"total": count.total}),
-        };
+        let mut one = json!({"total": count.total, "exactness": count.exactness.as_str()});
+        if count.between != (count.total, count.total) {
+            one["low"] = json!(count.between.0);
+            one["high"] = json!(count.between.1);
+        }
+        if let Some(message) = count.as_message {
+            one["as_message"] = json!(message);
+        }
+        if !count.unmodelled.is_empty() {
+            one["unmodelled"] = json!(count.unmodelled);
+        }
+        object[count.tokenizer.to_string()] = one;
     }
     format!("{object}\n")
 }

@@ -9,7 +9,8 @@ pub use json::{count_json, line_json};
 pub use text::count_text;
 
 use crate::counting::{Counted, Exactness, measured_error};
-use crate::provider::{self, ModelFacts, find_model};
+use crate::provider::{self, find_model};
+use crate::request::Mark;
 
 /// What stands beside a count: how sure it is, and what was measured.
 fn evidence(counted: &Counted) -> String {
@@ -21,16 +22,21 @@ fn evidence(counted: &Counted) -> String {
         };
     }
     let model = find_model(provider::ALL[0].facts(), &counted.model).ok();
-    let family = model.map(|model| model.family.as_str()).unwrap_or_default();
-    let error = measured_error(counted.tokenizer, family, counted.class);
-    let whose = match model.map(|model| is_own(model, counted)) {
-        Some(true) => "",
-        Some(false) => "counts of another family than the model's; ",
-        None => "no known model is named; ",
+    let retired = provider::ALL[0].tokenizer_for(&counted.model).map(|spec| spec.to_string());
+    let family = model.map(|model| model.family.clone()).or(retired).unwrap_or_default();
+    let error = measured_error(counted.tokenizer, &family, counted.class);
+    let whose = if family.is_empty() {
+        "no known model is named; "
+    } else if counted.tokenizer.to_string() == family {
+        ""
+    } else {
+        "counts of another family than the model's; "
     };
-    format!("{label}: {whose}{error}")
-}
-
-fn is_own(model: &ModelFacts, counted: &Counted) -> bool {
-    model.tokenizer == counted.tokenizer
+    let extras = counted.blocks.iter().flat_map(|block| &block.extras);
+    let hidden = match extras.map(|extra| extra.mark).max() {
+        Some(Mark::Inferred) => "; some of its numbers are inferred from other models or requests",
+        Some(Mark::Documented) => "; its hidden prompts are documented, not measured",
+        Some(Mark::Measured) | None => "",
+    };
+    format!("{label}: {whose}{error}{hidden}")
 }

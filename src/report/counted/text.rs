@@ -22,7 +22,7 @@ pub fn count_text(
     (width, styled): (usize, bool),
 ) -> String {
     let mut page = Page::new(width, styled);
-    let total = page.paint(&format!("{} tokens", count(counted.total)), BOLD);
+    let total = page.paint(&tokens(counted.total), BOLD);
     let size = format!("{} bytes", count(bytes));
     page.line(&format!("{name}: {total} by {} ({size})", counted.tokenizer));
     if counted.between != (counted.total, counted.total) {
@@ -32,7 +32,7 @@ pub fn count_text(
     }
     page.paragraph(&evidence(counted), 2);
     if let Some(message) = counted.as_message {
-        let text = format!("{} tokens as the one message of a request", count(message));
+        let text = format!("{} as the one message of a request", tokens(message));
         page.paragraph(&text, 2);
     }
     for part in &counted.unmodelled {
@@ -63,6 +63,10 @@ pub fn count_text(
     page.out
 }
 
+fn tokens(number: u64) -> String {
+    if number == 1 { "1 token".to_owned() } else { format!("{} tokens", count(number)) }
+}
+
 fn sections(page: &mut Page, counted: &Counted) {
     page.blank();
     page.line("section         tokens      blocks   of them in no text");
@@ -88,12 +92,15 @@ fn blocks(page: &mut Page, counted: &Counted, all: bool) {
     let title = if largest { "largest blocks" } else { "block" };
     page.line(&format!("{title:<34}{:<12}{:>NUMBER$}", "kind", "tokens"));
     for block in shown {
-        let extras: Vec<String> = block
-            .extras
-            .iter()
-            .filter(|extra| extra.high > 0)
-            .map(|extra| format!("{} {}", extra.kind.as_str(), count(extra.tokens)))
-            .collect();
+        let mut kinds: Vec<(&str, u64)> = Vec::new();
+        for extra in block.extras.iter().filter(|extra| extra.high > 0) {
+            match kinds.iter_mut().find(|(kind, _)| *kind == extra.kind.as_str()) {
+                Some((_, tokens)) => *tokens += extra.tokens,
+                None => kinds.push((extra.kind.as_str(), extra.tokens)),
+            }
+        }
+        let extras: Vec<String> =
+            kinds.iter().map(|(kind, tokens)| format!("{kind} {}", count(*tokens))).collect();
         let note =
             if extras.is_empty() { String::new() } else { format!("   {}", extras.join(", ")) };
         page.line(&format!(

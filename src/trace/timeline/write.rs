@@ -1,5 +1,6 @@
 //! The requests of a run as a timeline.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::header::{Header, VERSION};
@@ -20,6 +21,7 @@ pub fn write(
     prompts: &[TokenizedPrompt],
 ) -> io::Result<()> {
     write_header(out, header)?;
+    let mut sizes = HashMap::new();
     for (event, prompt) in events.iter().zip(prompts) {
         let mut line = b"{\"start_s\":".to_vec();
         line.extend(event.start.to_seconds_string().bytes());
@@ -37,7 +39,7 @@ pub fn write(
         line.extend(b",\"output_tokens\":");
         line.extend(event.output.0.to_string().bytes());
         line.extend(b",\"blocks\":[");
-        blocks(&mut line, event, prompt);
+        blocks(&mut line, event, prompt, &mut sizes);
         line.extend(b"]}\n");
         out.write_all(&line)?;
     }
@@ -88,7 +90,14 @@ fn parameters(namespace: &str) -> String {
     members.collect::<Vec<_>>().join(",")
 }
 
-fn blocks(line: &mut Vec<u8>, event: &RequestEvent, prompt: &TokenizedPrompt) {
+/// A block whose tokens depend on what stands before it has an id for each of its sizes: equal
+/// blocks behind equal prefixes have equal sizes.
+fn blocks(
+    line: &mut Vec<u8>,
+    event: &RequestEvent,
+    prompt: &TokenizedPrompt,
+    sizes: &mut HashMap<u128, u64>,
+) {
     for (index, (block, measure)) in prompt.blocks().enumerate() {
         let identity = match &event.payload {
             Payload::Body(_) => identity::of_block(block),
@@ -96,9 +105,13 @@ fn blocks(line: &mut Vec<u8>, event: &RequestEvent, prompt: &TokenizedPrompt) {
         };
         let comma = if index > 0 { "," } else { "" };
         let (tokens, kind) = (measure.tokens.0, block.kind.as_str());
+        let first = *sizes.entry(identity).or_insert(tokens);
+        let size = if first == tokens { String::new() } else { format!("-{tokens}") };
         line.extend(
-            format!("{comma}{{\"id\":\"{identity:032x}\",\"tokens\":{tokens},\"kind\":\"{kind}\"")
-                .bytes(),
+            format!(
+                "{comma}{{\"id\":\"{identity:032x}{size}\",\"tokens\":{tokens},\"kind\":\"{kind}\""
+            )
+            .bytes(),
         );
         if let Some(ttl) = block.marker {
             text(line, "marker", ttl.label());

@@ -2,8 +2,7 @@
 
 use super::constants::{Apart, constants};
 use super::{
-    Framed, FramedBlock, Known, calls_begin, calls_end, last_said, media, server_tools, spell_call,
-    unknown_block,
+    Framed, FramedBlock, Known, calls_begin, calls_end, last_said, media, spell_call, unknown_block,
 };
 use crate::provider::anthropic::parts::{MessagePart, Part, Parts, kind_of_part};
 use crate::request::{BlockKind, Extra, ExtraKind, Frame, Mark, Role, Section, Standing};
@@ -25,6 +24,7 @@ pub(super) fn frame(parts: &Parts, family: ClaudeFamily, known: &Known) -> Frame
             starts_message: false,
             text: text.clone(),
             frame: apart(Vec::new()),
+            is_dropped: false,
         });
     }
     let request = numbers.request.get(family.name()).copied().unwrap_or_default();
@@ -39,9 +39,9 @@ pub(super) fn frame(parts: &Parts, family: ClaudeFamily, known: &Known) -> Frame
     extras.extend(writer.prompts());
     writer.messages(extras, known);
     let tail = Extra::exact(ExtraKind::Frame, numbers.tail, Mark::Measured);
-    let mut unmodelled: Vec<String> = server_tools(&parts.tools).collect();
-    unmodelled.extend(parts.unmodelled.iter().cloned());
-    Framed { blocks: writer.blocks, tail: apart(vec![tail]), unmodelled }
+    let mut tail = apart(vec![tail]);
+    let unmodelled = super::unmodelled(parts, &mut tail);
+    Framed { blocks: writer.blocks, tail, unmodelled }
 }
 
 fn apart(extras: Vec<Extra>) -> Frame {
@@ -132,6 +132,7 @@ impl Writer<'_> {
                 starts_message: false,
                 text,
                 frame,
+                is_dropped: matches!(part, Part::Thinking(_)) && !keeps_thinking,
             });
         }
     }

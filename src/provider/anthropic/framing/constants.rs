@@ -34,6 +34,8 @@ pub(super) struct Constants {
     pub(super) joined: Joined,
     /// Families whose parts stand between special tokens.
     pub(super) apart: Apart,
+    /// What a part that no rule is known for can add.
+    pub(super) unmodelled: Span,
     /// Images and documents.
     pub(super) media: Media,
     /// By model.
@@ -141,6 +143,8 @@ pub(super) enum MarkWord {
 pub(super) struct Model {
     /// Parts of names.
     pub(super) names: Vec<String>,
+    /// The family, where the price list does not have the model.
+    pub(super) family: Option<String>,
     /// Requests before this day; absent for all others.
     pub(super) until: Option<toml::value::Datetime>,
     /// Tokens of the hidden tool-use prompt before the system prompt.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::constants::{Joined, constants};
 use super::{
-    Framed, FramedBlock, Known, behind_role, calls_begin, calls_end, media, server_tools,
-    spell_call, unknown_block,
+    Framed, FramedBlock, Known, behind_role, calls_begin, calls_end, media, spell_call,
+    unknown_block,
 };
 use crate::provider::anthropic::parts::{Choice, MessagePart, Part, Parts, kind_of_part};
 use crate::request::{BlockKind, Extra, ExtraKind, Frame, Mark, Role, Section, Standing};
@@ -34,9 +34,8 @@ pub(super) fn frame(parts: &Parts, known: &Known) -> Framed {
     }
     extras.extend(writer.prompts());
     writer.messages(extras);
-    let tail = writer.tail();
-    let mut unmodelled: Vec<String> = server_tools(&parts.tools).collect();
-    unmodelled.extend(parts.unmodelled.iter().cloned());
+    let mut tail = writer.tail();
+    let mut unmodelled = super::unmodelled(parts, &mut tail);
     if parts.schema.is_some() && known.model.schema == 0 {
         unmodelled.push("schema of the answer".to_owned());
     }
@@ -45,7 +44,7 @@ pub(super) fn frame(parts: &Parts, known: &Known) -> Framed {
 
 fn joined(before: &str, after: &str, extras: Vec<Extra>) -> Frame {
     let standing = Standing::Joined;
-    Frame { before: Arc::from(before), after: Arc::from(after), standing, extras }
+    Frame { before: Arc::from(before), after: Arc::from(after), standing, extras, correction: 0 }
 }
 
 fn system(parts: &Parts, blocks: &mut Vec<FramedBlock>) {
@@ -59,6 +58,7 @@ fn system(parts: &Parts, blocks: &mut Vec<FramedBlock>) {
             starts_message: false,
             text: text.clone(),
             frame: joined(before, "", Vec::new()),
+            is_dropped: false,
         });
     }
 }
@@ -193,6 +193,7 @@ impl<'a> Writer<'a> {
                 starts_message: *starts_message,
                 text: piece.text,
                 frame: Frame { standing, ..joined(&piece.before, &piece.after, piece.extras) },
+                is_dropped: matches!(part, Part::Thinking(_)) && !piece.is_apart,
             });
         }
     }

@@ -53,6 +53,8 @@ pub(super) struct FramedBlock {
     pub(super) text: String,
     /// What is around it.
     pub(super) frame: Frame,
+    /// Whether the model does not get it: reasoning of earlier turns.
+    pub(super) is_dropped: bool,
 }
 
 /// The request as a model of that family bills it, on that day or today. Without a family the texts
@@ -65,6 +67,21 @@ pub(super) fn frame(parts: &Parts, family: Option<ClaudeFamily>, date: Option<Da
             apart::frame(parts, family, &Known::of(parts, date))
         }
     }
+}
+
+/// The family of a model that the price list does not have, by its name.
+pub(super) fn family_of_retired(name: &str) -> Option<&'static str> {
+    constants().model(name, None)?.family.as_deref()
+}
+
+/// What no rule is known for: its names, and an interval for it behind the last block.
+fn unmodelled(parts: &Parts, tail: &mut Frame) -> Vec<String> {
+    let mut names: Vec<String> = server_tools(&parts.tools).collect();
+    for name in &parts.unmodelled {
+        names.push(name.clone());
+        tail.extras.push(constants().unmodelled.extra(ExtraKind::Unknown));
+    }
+    names
 }
 
 /// What of a frame depends on the text of the block: the space behind a role.
@@ -92,6 +109,7 @@ fn plain(parts: &Parts) -> Framed {
         starts_message: false,
         text,
         frame: Frame::default(),
+        is_dropped: false,
     };
     for tool in &parts.tools {
         framed.blocks.push(alone(&tool.pointer, Section::Tools, BlockKind::Tool, tool.plain()));
@@ -205,7 +223,8 @@ fn tools(parts: &Parts, family: ClaudeFamily) -> Vec<FramedBlock> {
             role: None,
             starts_message: false,
             text,
-            frame: Frame { before, after, standing: Standing::Joined, extras },
+            frame: Frame { before, after, standing: Standing::Joined, extras, correction: 0 },
+            is_dropped: false,
         });
     }
     blocks
@@ -222,7 +241,10 @@ fn server_tool(kind: &str, family: ClaudeFamily) -> Option<Extra> {
 
 /// The names of tools that are the provider's, for the list of what is not modelled.
 fn server_tools(tools: &[ToolPart]) -> impl Iterator<Item = String> {
-    tools.iter().filter_map(|tool| match &tool.kind {
+    let is_known =
+        |kind: &str| constants().server_tool(kind).is_some_and(|tool| !tool.name.is_empty());
+    tools.iter().filter_map(move |tool| match &tool.kind {
+        ToolKind::Server(kind) if is_known(kind) => None,
         ToolKind::Server(kind) => Some(format!("server tool {kind}")),
         ToolKind::Client | ToolKind::Deferred => None,
     })

@@ -1,8 +1,9 @@
 //! Bodies of a chat-completions gateway that sends them on to a Claude model.
 
-use super::messages::{arguments, canonical, spell_tool};
+use super::messages::{arguments, as_json, spell_tool, without_data};
 use super::spelling::{Spelling, spell};
 use super::{Choice, MessagePart, Part, Parts, ToolKind, ToolPart};
+use crate::provider::anthropic::media::image_size;
 use crate::request::Role;
 use crate::request::json::{Node, parse};
 
@@ -76,7 +77,12 @@ impl View<'_> {
         let blocks = node.items().iter().enumerate().map(|(at, block)| {
             let part = match self.text(block, "type").as_str() {
                 "text" => Part::Text(self.text(block, "text")),
-                kind => Part::Unknown(kind.to_owned(), canonical(self.bytes, block)),
+                "image_url" => {
+                    let url = block.get("image_url").map(|image| self.text(image, "url"));
+                    let url = url.unwrap_or_default();
+                    Part::Image(image_size(url.split_once("base64,").map_or("", |(_, data)| data)))
+                }
+                kind => Part::Unknown(kind.to_owned(), without_data(self.bytes, block)),
             };
             (format!("{pointer}/{at}"), part)
         });
@@ -107,6 +113,12 @@ impl View<'_> {
             parts.unmodelled.push(format!("messages[{index}].reasoning_details"));
         }
         for (at, call) in items(message, "tool_calls").iter().enumerate() {
+            let arguments = call.get("function").map(|function| self.text(function, "arguments"));
+            if arguments.is_some_and(|text| !text.is_empty() && parse(text.as_bytes()).is_err()) {
+                parts
+                    .unmodelled
+                    .push(format!("the arguments of /messages/{index}/tool_calls/{at}"));
+            }
             blocks.push((format!("/messages/{index}/tool_calls/{at}"), self.call(call)));
         }
         parts.messages.push(MessagePart { role, blocks });
@@ -122,7 +134,7 @@ impl View<'_> {
             id: self.text(call, "id"),
             name: function.map(|function| self.text(function, "name")).unwrap_or_default(),
             arguments: parsed.as_ref().map_or(Vec::new(), |node| arguments(text.as_bytes(), node)),
-            input: parsed.map_or(text.clone(), |node| canonical(text.as_bytes(), &node)),
+            input: parsed.map_or(text.clone(), |node| as_json(text.as_bytes(), &node)),
         }
     }
 
@@ -137,7 +149,7 @@ impl View<'_> {
         ToolPart {
             pointer,
             spelt: spell_tool(self.bytes, &name, description.as_deref(), schema),
-            schema: schema.map(|schema| canonical(self.bytes, schema)),
+            schema: schema.map(|schema| as_json(self.bytes, schema)),
             name,
             description,
             kind: ToolKind::Client,

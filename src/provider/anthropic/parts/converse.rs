@@ -1,6 +1,6 @@
 //! Bodies of Bedrock's Converse API.
 
-use super::messages::{arguments, canonical, spell_tool};
+use super::messages::{arguments, as_json, spell_tool, without_data};
 use super::spelling::{Spelling, spell};
 use super::{Choice, MessagePart, Part, Parts, ToolKind, ToolPart};
 use crate::provider::anthropic::media::{base64_text, image_size, pdf_pages};
@@ -63,7 +63,7 @@ impl View<'_> {
             parts.tools.push(ToolPart {
                 pointer: format!("/toolConfig/tools/{index}"),
                 spelt: spell_tool(self.bytes, &name, description.as_deref(), schema),
-                schema: schema.map(|schema| canonical(self.bytes, schema)),
+                schema: schema.map(|schema| as_json(self.bytes, schema)),
                 name,
                 description,
                 kind: ToolKind::Client,
@@ -106,7 +106,7 @@ impl View<'_> {
             "toolUse" => Part::Call {
                 id: self.text(node, "toolUseId"),
                 name: self.text(node, "name"),
-                input: node.get("input").map_or(String::new(), |node| canonical(self.bytes, node)),
+                input: node.get("input").map_or(String::new(), |node| as_json(self.bytes, node)),
                 arguments: node.get("input").map_or(Vec::new(), |node| arguments(self.bytes, node)),
             },
             "toolResult" => self.result(node),
@@ -131,7 +131,7 @@ impl View<'_> {
                     cites: citations.is_some_and(|node| node.raw(self.bytes) == b"true"),
                 }
             }
-            key => Part::Unknown(key.to_owned(), canonical(self.bytes, node)),
+            key => Part::Unknown(key.to_owned(), without_data(self.bytes, block)),
         }
     }
 

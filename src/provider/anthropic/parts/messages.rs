@@ -2,9 +2,10 @@
 
 use super::spelling::{Spelling, spell, spell_text};
 use super::{Choice, MessagePart, Part, Parts, ToolKind, ToolPart};
+use crate::provider::anthropic::canonical;
 use crate::provider::anthropic::media::{image_size, pdf_pages};
 use crate::provider::anthropic::render::kind_of;
-use crate::request::json::{Node, write_canonical};
+use crate::request::json::{Node, Value, write_canonical};
 use crate::request::{BlockKind, Role};
 
 /// Members of a body that add tokens by no rule that is known.
@@ -25,6 +26,7 @@ pub(super) fn take_apart(bytes: &[u8], root: &Node) -> Parts {
     for (index, message) in items(root, "messages").iter().enumerate() {
         parts.messages.push(view.message(message, index));
     }
+    parts.unmodelled = view.odd_shapes(root);
     if let Some(choice) = root.get("tool_choice") {
         parts.choice = match view.text(choice, "type").as_str() {
             "any" => Choice::Any,
@@ -46,6 +48,9 @@ pub(super) fn take_apart(bytes: &[u8], root: &Node) -> Parts {
     }
     parts
 }
+
+/// Shortest text without white space and quotes that is taken for data.
+const DATA_BYTES_MIN: usize = 2_000;
 
 /// Neither `null` nor an empty list or object.
 fn is_used(bytes: &[u8], node: &Node) -> bool {
@@ -90,8 +95,18 @@ pub(in crate::provider::anthropic) fn arguments(
     input.members().iter().map(|member| (member.key.clone(), value(&member.node))).collect()
 }
 
+/// A block as JSON without its marker, and without long texts that have no white space in them,
+/// which are data that no model reads as text.
+pub(super) fn without_data(bytes: &[u8], block: &Node) -> String {
+    let mut out = Vec::new();
+    canonical::write_block(&mut out, bytes, block);
+    let text = String::from_utf8_lossy(&out).into_owned();
+    let is_data = |word: &&str| word.len() < DATA_BYTES_MIN;
+    text.split_inclusive(|c: char| c.is_whitespace() || c == '"').filter(is_data).collect()
+}
+
 /// A value as canonical JSON.
-pub(super) fn canonical(bytes: &[u8], node: &Node) -> String {
+pub(super) fn as_json(bytes: &[u8], node: &Node) -> String {
     let mut out = Vec::new();
     write_canonical(&mut out, bytes, node);
     String::from_utf8_lossy(&out).into_owned()
@@ -115,6 +130,54 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    /// Pointers of what has not the shape that the API asks for, and so is not counted as it would
+    /// be if it had.
+    fn odd_shapes(&self, root: &Node) -> Vec<String> {
+        let mut odd = Vec::new();
+        let mut holds = |is_as_asked: bool, pointer: String| {
+            if !is_as_asked {
+                odd.push(format!("the shape of {pointer}"));
+            }
+        };
+        let is_list =
+            |node: Option<&Node>| node.is_none_or(|node| matches!(node.value, Value::Array(_)));
+        holds(is_list(root.get("tools")), "/tools".to_owned());
+        if let Some(system) = root.get("system") {
+            let texts = system.items().iter().all(|block| self.has_text(block, "text"));
+            let is_text = system.is_string() || (is_list(Some(system)) && texts);
+            holds(is_text, "/system".to_owned());
+        }
+        for (index, message) in items(root, "messages").iter().enumerate() {
+            let role = self.text(message, "role");
+            holds(
+                ["user", "assistant", "system"].contains(&role.as_str()),
+                format!("/messages/{index}"),
+            );
+            let Some(content) = message.get("content") else {
+                holds(false, format!("/messages/{index}/content"));
+                continue;
+            };
+            let is_content = content.is_string() || is_list(Some(content));
+            holds(is_content, format!("/messages/{index}/content"));
+            for (at, block) in content.items().iter().enumerate() {
+                let is_text = kind_of(self.bytes, block) == BlockKind::Text;
+                let is_block =
+                    self.has_text(block, "type") && (!is_text || self.has_text(block, "text"));
+                holds(is_block, format!("/messages/{index}/content/{at}"));
+            }
+        }
+        if let Some(choice) = root.get("tool_choice") {
+            let kind = self.text(choice, "type");
+            let known = ["auto", "any", "tool", "none"].contains(&kind.as_str());
+            holds(known, "/tool_choice".to_owned());
+        }
+        odd
+    }
+
+    fn has_text(&self, node: &Node, key: &str) -> bool {
+        node.get(key).is_some_and(Node::is_string)
+    }
+
     fn text(&self, node: &Node, key: &str) -> String {
         node.get(key).and_then(|node| node.text(self.bytes)).unwrap_or_default()
     }
@@ -134,7 +197,7 @@ impl View<'_> {
         };
         ToolPart {
             spelt: spell_tool(self.bytes, &name, description.as_deref(), schema),
-            schema: schema.map(|schema| canonical(self.bytes, schema)),
+            schema: schema.map(|schema| as_json(self.bytes, schema)),
             pointer,
             name,
             description,
@@ -172,7 +235,7 @@ impl View<'_> {
             BlockKind::ToolUse => Part::Call {
                 id: self.text(block, "id"),
                 name: self.text(block, "name"),
-                input: block.get("input").map_or(String::new(), |node| canonical(self.bytes, node)),
+                input: block.get("input").map_or(String::new(), |node| as_json(self.bytes, node)),
                 arguments: block
                     .get("input")
                     .map_or(Vec::new(), |node| arguments(self.bytes, node)),
@@ -181,7 +244,7 @@ impl View<'_> {
             BlockKind::Image => Part::Image(self.image(block)),
             BlockKind::Document => self.document(block),
             BlockKind::Other => {
-                Part::Unknown(self.text(block, "type"), canonical(self.bytes, block))
+                Part::Unknown(self.text(block, "type"), without_data(self.bytes, block))
             }
         }
     }
