@@ -56,7 +56,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
 }
 
 /// A megabyte that was never counted before, under each tokenizer: by a thread that has counted
-/// nothing (*first*) and by one that has counted much like it (*again*); *reference* is tiktoken-rs.
+/// nothing (*first*) and by one that has counted such text (*again*); *reference* is tiktoken-rs.
 fn throughput(criterion: &mut Criterion) {
     let text = mixed();
     let mut group = crate::group(criterion, "tokens");

@@ -157,7 +157,7 @@ fn draw_panel(canvas: &mut Canvas, content: &Content<'_>, panel: &Panel<'_>, top
         .iter()
         .filter(|part| !part.words_fit() && part.is_labelled(panel))
         .map(|part| {
-            let text = format!("{} {}", part.segment.segment, count(part.segment.tokens));
+            let text = format!("{} {}", in_words(part.segment), count(part.segment.tokens));
             Callout { x: part.middle(), text }
         })
         .collect();
@@ -187,6 +187,10 @@ fn bar_offset(outside: &[Callout]) -> i32 {
     if outside.is_empty() { 10 } else { CALLOUTS }
 }
 
+fn in_words(segment: &SegmentRecord) -> String {
+    segment.segment.replace('_', " ")
+}
+
 /// A segment where it stands in a panel.
 struct Part<'a> {
     segment: &'a SegmentRecord,
@@ -201,7 +205,7 @@ impl Part<'_> {
 
     fn labels(&self, bar: i32) -> [Label; 2] {
         let ink = text_on(colours::segment(&self.segment.segment));
-        let upper = Label::new(self.segment.segment.clone(), self.middle(), bar + 17).bold();
+        let upper = Label::new(in_words(self.segment), self.middle(), bar + 17).bold();
         let lower = Label::new(count(self.segment.tokens), self.middle(), bar + 32);
         [upper, lower].map(|label| label.colour(ink).anchor(Anchor::Middle))
     }

@@ -35,7 +35,7 @@ pub(crate) const ANSWER: Colour = Colour(0x56, 0xB4, 0xE9);
 /// The colour of a segment of the prompt.
 pub(crate) fn segment(name: &str) -> Colour {
     match name {
-        "tool_prompt" | "hidden_prompts" | "answer" => Colour(0xE6, 0x9F, 0x00),
+        "tool_prompt" | "hidden_prompts" | "answer" => Colour(0x8C, 0x6B, 0x4F),
         "tools" => Colour(0x56, 0xB4, 0xE9),
         "system" => Colour(0xB8, 0xDF, 0xF5),
         "history" => Colour(0xD4, 0xD4, 0xD4),
