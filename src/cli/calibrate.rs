@@ -8,10 +8,10 @@ use super::error::CliError;
 use super::output::Output;
 use super::progress::Progress;
 use super::spool::Spool;
+use super::tokenizer;
 use crate::counting::{Row, calibrate, read_row};
 use crate::provider;
 use crate::report::counted;
-use crate::tokens::TokenizerSpec;
 
 /// Arguments of `calibrate`.
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,7 @@ pub struct Args {
     /// standard input.
     #[arg(value_name = "ROWS", required = true)]
     pub rows: Vec<PathBuf>,
-    /// Judge this tokenizer instead of each model's own.
+    /// Judge this tokenizer instead of each model's own, as in `count`.
     #[arg(long, value_name = "NAME")]
     pub tokenizer: Option<String>,
     /// Fit on one half of the recordings (by the path in `source`) and report on the other.
@@ -47,13 +47,7 @@ Examples:
 
 /// Counts the rows, prints their errors and writes the corrections.
 pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
-    let tokenizer = match &args.tokenizer {
-        Some(name) => Some(TokenizerSpec::parse(name).map_err(|error| CliError::Usage {
-            message: error.to_string(),
-            help: "name one of them".to_owned(),
-        })?),
-        None => None,
-    };
+    let tokenizer = args.tokenizer.as_deref().map(tokenizer::named).transpose()?;
     let (rows, skipped) = read(&args.rows)?;
     if rows.is_empty() {
         return Err(CliError::Usage {
