@@ -201,7 +201,7 @@ struct Reserved {
 const RESERVED: &[Reserved] = &[
     Reserved { words: &["plotters::", "dejavu::"], allowed: &["src/report/charts"] },
     Reserved { words: &["clap::", "clap_complete::", "indicatif::"], allowed: &["src/cli/"] },
-    Reserved { words: &["tiktoken_rs::"], allowed: &["src/tokens/"] },
+    Reserved { words: &["tiktoken_rs::", "tokenizers::"], allowed: &["src/tokens/"] },
     Reserved {
         words: &["std::fs", "fs::read", "fs::write", "File::open", "File::create", "std::env"],
         allowed: &[

@@ -9,10 +9,10 @@ use super::error::CliError;
 use super::output::Output;
 use super::progress::Progress;
 use super::spool::{Spool, is_same_file};
+use super::tokenizer;
 use crate::counting::{Row, calibrate, read_row};
 use crate::provider;
 use crate::report::counted;
-use crate::tokens::TokenizerSpec;
 
 /// Arguments of `calibrate`.
 #[derive(Debug, clap::Args)]
@@ -23,7 +23,7 @@ pub struct Args {
     /// standard input.
     #[arg(value_name = "ROWS", required = true)]
     pub rows: Vec<PathBuf>,
-    /// Judge this tokenizer instead of each model's own.
+    /// Judge this tokenizer instead of each model's own, as in `count`.
     #[arg(long, value_name = "NAME")]
     pub tokenizer: Option<String>,
     /// Fit on one half of the recordings (by the path in `source`) and report on the other.
@@ -48,13 +48,7 @@ Examples:
 
 /// Counts the rows, prints their errors and writes the corrections.
 pub(super) fn run(args: &Args, output: Output) -> Result<(), CliError> {
-    let tokenizer = match &args.tokenizer {
-        Some(name) => Some(TokenizerSpec::parse(name).map_err(|error| CliError::Usage {
-            message: error.to_string(),
-            help: "name one of them".to_owned(),
-        })?),
-        None => None,
-    };
+    let tokenizer = args.tokenizer.as_deref().map(tokenizer::named).transpose()?;
     if let Some(out) = &args.out {
         let taken = args.rows.iter().any(|rows| is_same_file(rows, out));
         if taken || out.as_os_str() == "-" {

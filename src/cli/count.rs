@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use super::error::CliError;
 use super::output::Output;
 use super::progress::Progress;
+use super::tokenizer;
 use crate::counting::{self, Counted, TextCounter};
 use crate::provider::{self, Provider, find_model};
 use crate::quote::numbers;
@@ -35,7 +36,8 @@ pub struct Args {
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
     /// Count by this tokenizer instead of the model's own: claude-v3, claude-v4.7, claude-v4.8,
-    /// o200k_base, cl100k_base, or one of them with a factor such as o200k_base*1.65.
+    /// o200k_base, cl100k_base, or hf:PATH for a HuggingFace tokenizer.json (cargo feature
+    /// huggingface), each optionally with a factor such as o200k_base*1.65.
     #[arg(long, value_name = "NAME")]
     pub tokenizer: Option<String>,
     /// Show the total under every tokenizer as well.
@@ -137,13 +139,7 @@ impl Options {
         let provider = provider::ALL[0];
         let wrong =
             |message: String, help: &str| CliError::Usage { message, help: help.to_owned() };
-        let tokenizer = match &args.tokenizer {
-            Some(name) => Some(
-                TokenizerSpec::parse(name)
-                    .map_err(|error| wrong(error.to_string(), "name one of them"))?,
-            ),
-            None => None,
-        };
+        let tokenizer = args.tokenizer.as_deref().map(tokenizer::named).transpose()?;
         if let Some(model) = args.model.as_ref().filter(|m| provider.tokenizer_for(m).is_none()) {
             find_model(provider.facts(), model)
                 .map_err(|error| wrong(error.to_string(), "`forkcost price` lists the models"))?;
@@ -221,6 +217,18 @@ fn long(
     input: &mut Input<'_>,
 ) -> Result<(u64, Vec<Counted>), CliError> {
     let mut specs = vec![options.tokenizer(None)];
+    if specs[0].is_file() {
+        return Err(CliError::Usage {
+            message: format!(
+                "{} is larger than {} MB and would be counted in parts, whose counts under {} need \
+                 not add up",
+                name_of(input.path),
+                WHOLE_BYTES_MAX >> 20,
+                specs[0]
+            ),
+            help: "break it into files, or count by a built-in vocabulary".to_owned(),
+        });
+    }
     specs.extend(options.others());
     let mut counters: Vec<TextCounter> = specs.into_iter().map(TextCounter::new).collect();
     let mut progress = Progress::new(input.output, input.size.unwrap_or(0) >> 20);

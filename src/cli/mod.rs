@@ -19,6 +19,7 @@ pub mod run;
 pub mod schema;
 pub mod sources;
 mod spool;
+mod tokenizer;
 pub mod verify;
 
 use std::ffi::OsString;

@@ -35,7 +35,7 @@ pub struct Corrections {
 pub struct Correction {
     /// The model, by its name in the price list.
     pub model: String,
-    /// The tokenizer that it corrects.
+    /// The tokenizer that it corrects, by [`TokenizerSpec::identity`].
     pub tokenizer: String,
     /// What requests have beside text.
     pub class: String,
@@ -91,7 +91,7 @@ impl Corrections {
         }
         for (index, entry) in read.corrections.iter().enumerate() {
             let wrong = |message: String| CorrectionError::Entry { number: index + 1, message };
-            TokenizerSpec::parse(&entry.tokenizer).map_err(|error| wrong(error.to_string()))?;
+            TokenizerSpec::check(&entry.tokenizer).map_err(|error| wrong(error.to_string()))?;
             if !Class::ALL.iter().any(|class| class.as_str() == entry.class) {
                 let known = Class::ALL.map(Class::as_str).join(", ");
                 let class = &entry.class;
@@ -124,7 +124,7 @@ impl Corrections {
 
     /// The correction of a model's requests of a class.
     pub fn find(&self, model: &str, tokenizer: TokenizerSpec, class: Class) -> Option<&Correction> {
-        let name = tokenizer.to_string();
+        let name = tokenizer.identity();
         self.corrections.iter().find(|entry| {
             entry.model == model && entry.tokenizer == name && entry.class == class.as_str()
         })
@@ -184,7 +184,7 @@ pub(super) fn fit<'a>(rows: impl Iterator<Item = &'a RowResult>) -> Corrections 
     type Key<'a> = (&'a str, String, Class);
     let mut groups: BTreeMap<Key<'_>, Vec<(u64, u64)>> = BTreeMap::new();
     for row in rows {
-        let key = (row.model.as_str(), row.tokenizer.to_string(), row.class);
+        let key = (row.model.as_str(), row.tokenizer.identity(), row.class);
         groups.entry(key).or_default().push((row.counted, row.billed));
     }
     let mut corrections = Vec::new();

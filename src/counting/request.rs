@@ -118,8 +118,8 @@ pub fn count_text(text: &str, tokenizer: TokenizerSpec) -> Counted {
     counted
 }
 
-/// The last place in UTF-8 at which the counts of two parts of a text add up under every tokenizer:
-/// behind a line end and before an ASCII letter or digit. 0 where there is none.
+/// The last place in UTF-8 at which the counts of two parts of a text add up under every built-in
+/// vocabulary: behind a line end and before an ASCII letter or digit. 0 where there is none.
 pub fn last_sure_cut(text: &[u8]) -> usize {
     let mut pairs = text.windows(2);
     let at = pairs.rposition(|pair| pair[0] == b'\n' && pair[1].is_ascii_alphanumeric());
@@ -140,7 +140,7 @@ impl TextCounter {
     }
 
     /// Counts a part. The sum is the count of the whole where each part but the last ends at a
-    /// [`last_sure_cut`].
+    /// [`last_sure_cut`]; under a file's tokenizer only where there is one part.
     pub fn add(&mut self, part: &str) {
         self.unscaled += self.counter.count_unscaled(part);
     }

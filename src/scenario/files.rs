@@ -57,6 +57,17 @@ impl Field<'_> {
         self.settle(read(path, ctx), mistakes)
     }
 
+    /// Reads the file at a path that is part of this field's text.
+    pub(super) fn bytes_at(
+        &self,
+        path: &str,
+        ctx: &Context<'_>,
+        mistakes: &mut Mistakes,
+    ) -> Option<Vec<u8>> {
+        let read = expand(path, ctx).and_then(|place| read_bytes(path, &place));
+        self.settle(read, mistakes)
+    }
+
     /// Reads the file that this field names as one captured request body.
     pub(super) fn captured(
         &self,

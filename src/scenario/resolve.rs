@@ -13,7 +13,7 @@ use super::{ParentPrompt, Places, Scenario, SystemSpec, extras, forking, limits,
 use crate::provider::rules::{RULE_NAMES, documented_rules};
 use crate::provider::{self, ModelFacts, Provider, find_model};
 use crate::request::Base;
-use crate::tokens::TokenizerSpec;
+use crate::tokens::{TokenizerError, TokenizerSpec};
 
 /// Version of the format.
 const VERSION: i128 = 1;
@@ -46,7 +46,7 @@ pub(super) fn resolve(
     let seed = root.read("seed", 1, mistakes, |field, m| field.integer(0..=i64::MAX as u64, m));
     let date = root.read("date", None, mistakes, |field, m| field.date(m).map(Some));
     let tokenizer =
-        root.read("tokenizer", None, mistakes, |field, m| tokenizer(field, m).map(Some));
+        root.read("tokenizer", None, mistakes, |field, m| tokenizer(field, ctx, m).map(Some));
     let (known, model_name) = model?;
     let date = date?.unwrap_or(known.provider.facts().checked);
     check_price(&root, known.model, date, mistakes);
@@ -182,13 +182,30 @@ fn model(
     Some((known, name))
 }
 
-fn tokenizer(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<TokenizerSpec> {
-    let found = TokenizerSpec::parse(field.text(mistakes)?);
-    found
+fn tokenizer(
+    field: &Field<'_>,
+    ctx: &Context<'_>,
+    mistakes: &mut Mistakes,
+) -> Option<TokenizerSpec> {
+    let text = field.text(mistakes)?;
+    // No error stands for one that is reported already.
+    let read = |path: &str| field.bytes_at(path, ctx, mistakes).ok_or(None);
+    TokenizerSpec::parse_with::<Option<TokenizerError>>(text, read)
         .map_err(|error| {
-            let help =
-                "leave it out for the model's own, or write one of these, as in o200k_base*1.65";
-            field.report(code::TOKENIZER, error.to_string(), help, mistakes);
+            let Some(error) = error else { return };
+            let code = match error {
+                TokenizerError::UnknownVocabulary { .. }
+                | TokenizerError::BadFactor { .. }
+                | TokenizerError::FileNotAllowed { .. }
+                | TokenizerError::NoPath { .. } => code::TOKENIZER,
+                TokenizerError::NoFileSupport { .. } => code::NOT_AVAILABLE,
+                TokenizerError::FileSyntax { .. } => code::FILE_SYNTAX,
+                TokenizerError::FileContent { .. } => code::FILE_CONTENT,
+            };
+            let help = error.file_remedy().unwrap_or(
+                "leave it out for the model's own, or write one of these, as in o200k_base*1.65",
+            );
+            field.report(code, error.to_string(), help, mistakes);
         })
         .ok()
 }

@@ -124,8 +124,9 @@ struct WireScenario {
     /// Seed of synthetic text. Default: 1.
     #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
     seed: Option<u64>,
-    /// Counts tokens: claude-v3, claude-v4.7, claude-v4.8, o200k_base, cl100k_base, or one of them
-    /// with a factor such as o200k_base*1.65. Default: the model's own family.
+    /// Counts tokens: claude-v3, claude-v4.7, claude-v4.8, o200k_base, cl100k_base, or hf: and the
+    /// path of a HuggingFace tokenizer.json (cargo feature huggingface), each optionally with a
+    /// factor such as o200k_base*1.65. Default: the model's own family.
     tokenizer: Option<String>,
     /// The parent's request.
     parent: WireParent,

@@ -115,7 +115,9 @@ impl Tokenizer {
     ///
     /// What stands before a word is counted once and not again with every longer prefix: at such a
     /// space the pattern of either public vocabulary begins a piece whatever stands before it, and
-    /// a Claude family says what a word adds behind its neighbour.
+    /// a Claude family says what a word adds behind its neighbour. A file's tokenizer may merge
+    /// across spaces, so there prefixes are counted whole; "longest" then means that the next word
+    /// is too much.
     pub fn prefix_within<'a>(&self, text: &'a str, unscaled: u64) -> (&'a str, u64) {
         let (mut end, mut tokens) = (0, 0_u64);
         while end < text.len() {
@@ -123,6 +125,7 @@ impl Tokenizer {
             let word = &text[end..next];
             let with_next = match self.spec.vocabulary {
                 Vocabulary::O200k | Vocabulary::Cl100k => tokens + self.count_unscaled(word),
+                Vocabulary::File(_) => return self.whole_prefix_within(text, unscaled),
                 Vocabulary::Claude(family) => {
                     let word_tokens = self.count_unscaled(word);
                     (tokens + word_tokens).saturating_add_signed(family.seam(&text[..end], word))
@@ -135,10 +138,31 @@ impl Tokenizer {
         }
         (&text[..end], tokens)
     }
+
+    /// The prefix by counts of whole prefixes: words are tried in steps that double, then halve
+    /// the range between the longest that fits and the shortest that does not.
+    fn whole_prefix_within<'a>(&self, text: &'a str, unscaled: u64) -> (&'a str, u64) {
+        let mut ends = vec![0];
+        while let Some(end) = ends.last().copied().filter(|end| *end < text.len()) {
+            ends.push(next_boundary(text, end));
+        }
+        let (mut fits, mut too_long, mut step, mut tokens) = (0, ends.len(), 1, 0);
+        while fits + 1 < too_long {
+            let tried = (fits + step).min(fits + (too_long - fits) / 2);
+            let tried_tokens = self.count_unscaled(&text[..ends[tried]]);
+            if tried_tokens > unscaled {
+                too_long = tried;
+            } else {
+                (fits, tokens) = (tried, tried_tokens);
+                step *= 2;
+            }
+        }
+        (&text[..ends[fits]], tokens)
+    }
 }
 
 /// The end of the word that begins at `start`: the next single space between non-blank characters.
-fn next_boundary(text: &str, start: usize) -> usize {
+pub(super) fn next_boundary(text: &str, start: usize) -> usize {
     let mut before = None;
     let mut characters = text[start..].char_indices().peekable();
     while let Some((at, character)) = characters.next() {
@@ -157,10 +181,12 @@ fn encode(vocabulary: Vocabulary, text: &str) -> u64 {
         Vocabulary::O200k => bpe::count(Encoding::O200k, text),
         Vocabulary::Cl100k => bpe::count(Encoding::Cl100k, text),
         Vocabulary::Claude(family) => family.count_inside(text),
+        Vocabulary::File(file) => file.count(text),
     }
 }
 
-type Memory = Mutex<HashMap<[u8; 32], u64>>;
+/// Counts by the fingerprints of their texts.
+pub(super) type Memory = Mutex<HashMap<[u8; 32], u64>>;
 
 fn memory(vocabulary: Vocabulary) -> &'static Memory {
     static O200K: LazyLock<Memory> = LazyLock::new(Memory::default);
@@ -173,6 +199,7 @@ fn memory(vocabulary: Vocabulary) -> &'static Memory {
         Vocabulary::Claude(ClaudeFamily::V3) => &V3,
         // The two count text alike; only their frames differ.
         Vocabulary::Claude(ClaudeFamily::V47 | ClaudeFamily::V48) => &V47,
+        Vocabulary::File(file) => file.memory(),
     }
 }
 
@@ -191,6 +218,7 @@ mod tests {
             Vocabulary::O200k => tiktoken_rs::o200k_base_singleton(),
             Vocabulary::Cl100k => tiktoken_rs::cl100k_base_singleton(),
             Vocabulary::Claude(family) => return family.count_inside(text),
+            Vocabulary::File(file) => return file.count(text),
         };
         encoder.encode_ordinary(text).len() as u64
     }

@@ -3,6 +3,10 @@
 use std::fmt;
 
 use super::claude::ClaudeFamily;
+use super::file::{self, FileVocabulary};
+
+/// What stands before the path of a tokenizer's file.
+const FILE_PREFIX: &str = "hf:";
 
 /// Largest factor on a vocabulary's counts, in thousandths.
 pub const SCALE_MILLI_MAX: u32 = 10_000;
@@ -28,6 +32,8 @@ pub enum Vocabulary {
     Cl100k,
     /// The counts of a Claude family.
     Claude(ClaudeFamily),
+    /// The counts of a `tokenizer.json`.
+    File(FileVocabulary),
 }
 
 /// Why a text names no tokenizer.
@@ -35,8 +41,9 @@ pub enum Vocabulary {
 pub enum TokenizerError {
     /// The vocabulary does not exist.
     #[error(
-        "tokenizer `{given}`: no vocabulary `{name}`; allowed are {}, each optionally with a \
-         factor such as o200k_base*1.65; did you mean `{nearest}`?",
+        "tokenizer `{given}`: no vocabulary `{name}`; allowed are {}, or hf: and the path of a \
+         tokenizer.json, each optionally with a factor such as o200k_base*1.65; did you mean \
+         `{nearest}`?",
         names()
     )]
     UnknownVocabulary {
@@ -58,12 +65,71 @@ pub enum TokenizerError {
         /// The part behind the `*`.
         factor: String,
         /// The vocabulary before the `*`.
-        vocabulary: Vocabulary,
+        vocabulary: String,
+    },
+    /// A file's tokenizer is named, and the program is built without what reads it.
+    #[error(
+        "tokenizer `{given}`: this forkcost is built without the feature huggingface, which counts \
+         by a tokenizer.json"
+    )]
+    NoFileSupport {
+        /// The whole text.
+        given: String,
+    },
+    /// A file's tokenizer is named where none can stand.
+    #[error("tokenizer `{given}`: a file cannot stand here; allowed are {}", names())]
+    FileNotAllowed {
+        /// The whole text.
+        given: String,
+    },
+    /// No path stands behind the prefix.
+    #[error("tokenizer `{given}`: no path behind hf:, as in hf:tokenizer.json")]
+    NoPath {
+        /// The whole text.
+        given: String,
+    },
+    /// The file is not JSON.
+    #[error("tokenizer `{name}`: not JSON: {message} (line {line}, column {column})")]
+    FileSyntax {
+        /// The vocabulary's name.
+        name: String,
+        /// What the parser says.
+        message: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// The file is JSON, but no tokenizer that can count.
+    #[error("tokenizer `{name}`: no tokenizer.json that can count: {message}")]
+    FileContent {
+        /// The vocabulary's name.
+        name: String,
+        /// What is wrong.
+        message: String,
     },
 }
 
+impl TokenizerError {
+    /// What to do about a file's tokenizer; `None` where the mistake is in the words.
+    pub fn file_remedy(&self) -> Option<&'static str> {
+        match self {
+            TokenizerError::NoFileSupport { .. } => {
+                Some("install it with `cargo install --path . --features huggingface`")
+            }
+            TokenizerError::FileSyntax { .. } | TokenizerError::FileContent { .. } => {
+                Some("name a tokenizer.json as HuggingFace's tokenizers library saves it")
+            }
+            TokenizerError::UnknownVocabulary { .. }
+            | TokenizerError::BadFactor { .. }
+            | TokenizerError::FileNotAllowed { .. }
+            | TokenizerError::NoPath { .. } => None,
+        }
+    }
+}
+
 impl Vocabulary {
-    /// Every vocabulary.
+    /// Every vocabulary that is built in.
     pub const ALL: [Vocabulary; 5] = [
         Vocabulary::O200k,
         Vocabulary::Cl100k,
@@ -78,11 +144,12 @@ impl Vocabulary {
             Vocabulary::O200k => "o200k_base",
             Vocabulary::Cl100k => "cl100k_base",
             Vocabulary::Claude(family) => family.name(),
+            Vocabulary::File(file) => file.name(),
         }
     }
 }
 
-/// Names of all vocabularies in a sentence.
+/// Names of all built-in vocabularies in a sentence.
 fn names() -> String {
     let names = Vocabulary::ALL.map(Vocabulary::name);
     let (last, others) = names.split_last().unwrap_or((&"", &[]));
@@ -101,31 +168,67 @@ impl TokenizerSpec {
         TokenizerSpec { vocabulary, scale_milli: UNIT_MILLI }
     }
 
-    /// Reads the name of a vocabulary, optionally with a factor, as in `o200k_base*1.65`.
+    /// Reads the name of a built-in vocabulary, optionally with a factor, as in `o200k_base*1.65`.
     ///
     /// # Errors
     /// Where the vocabulary is unknown (the nearest one is named), or the factor is not above 0,
     /// above 10, or has more than three decimals.
     pub fn parse(text: &str) -> Result<TokenizerSpec, TokenizerError> {
-        let (name, factor) = match text.split_once('*') {
-            Some((name, factor)) => (name, Some(factor)),
-            None => (text, None),
+        let refuse = |_: &str| Err(TokenizerError::FileNotAllowed { given: text.to_owned() });
+        TokenizerSpec::parse_with(text, refuse)
+    }
+
+    /// Reads what [`TokenizerSpec::parse`] reads, or the path of a tokenizer.json, as in
+    /// `hf:tokenizer.json*1.65`: `read` gives the bytes at the path. It is called only where the
+    /// rest of the text is right and the program can count by a file.
+    ///
+    /// # Errors
+    /// Those of [`TokenizerSpec::parse`], what `read` gives, and where the bytes are no tokenizer.
+    pub fn parse_with<E: From<TokenizerError>>(
+        text: &str,
+        read: impl FnOnce(&str) -> Result<Vec<u8>, E>,
+    ) -> Result<TokenizerSpec, E> {
+        let parts = Parts::of(text)?;
+        let vocabulary = match parts.vocabulary {
+            Named::BuiltIn(vocabulary) => vocabulary,
+            Named::File(_) if !file::SUPPORTED => {
+                return Err(TokenizerError::NoFileSupport { given: text.to_owned() }.into());
+            }
+            Named::File(path) => {
+                let bytes = read(path)?;
+                let name = format!("{FILE_PREFIX}{path}");
+                Vocabulary::File(file::register(&name, &bytes)?)
+            }
         };
-        let known = Vocabulary::ALL.into_iter().find(|vocabulary| vocabulary.name() == name);
-        let vocabulary = known.ok_or_else(|| TokenizerError::UnknownVocabulary {
-            given: text.to_owned(),
-            name: name.to_owned(),
-            nearest: nearest(name),
-        })?;
-        let scale_milli = match factor {
-            None => UNIT_MILLI,
-            Some(factor) => milli(factor).ok_or_else(|| TokenizerError::BadFactor {
-                given: text.to_owned(),
-                factor: factor.to_owned(),
-                vocabulary,
-            })?,
-        };
-        Ok(TokenizerSpec { vocabulary, scale_milli })
+        Ok(TokenizerSpec { vocabulary, scale_milli: parts.scale_milli })
+    }
+
+    /// Whether a text names a tokenizer; no file is read.
+    ///
+    /// # Errors
+    /// Those of [`TokenizerSpec::parse`] for built-in vocabularies and for factors.
+    pub fn check(text: &str) -> Result<(), TokenizerError> {
+        Parts::of(text).map(|_| ())
+    }
+
+    /// What tells its counts from those of any other tokenizer: its text, with a fingerprint of
+    /// the file in place of a path, which says nothing of what the file holds.
+    pub fn identity(self) -> String {
+        match self.vocabulary {
+            Vocabulary::O200k | Vocabulary::Cl100k | Vocabulary::Claude(_) => self.to_string(),
+            Vocabulary::File(file) => {
+                let name = format!("{FILE_PREFIX}blake3-{}", file.fingerprint());
+                self.written_with(&name)
+            }
+        }
+    }
+
+    /// True where the counts are those of a file, of which nothing else is known.
+    pub fn is_file(self) -> bool {
+        match self.vocabulary {
+            Vocabulary::O200k | Vocabulary::Cl100k | Vocabulary::Claude(_) => false,
+            Vocabulary::File(_) => true,
+        }
     }
 
     /// True where counts are the vocabulary's times a factor: estimates of another tokenizer.
@@ -138,23 +241,71 @@ impl TokenizerSpec {
     pub fn claude_family(self) -> Option<ClaudeFamily> {
         match self.vocabulary {
             Vocabulary::Claude(family) => Some(family),
-            Vocabulary::O200k | Vocabulary::Cl100k => None,
+            Vocabulary::O200k | Vocabulary::Cl100k | Vocabulary::File(_) => None,
         }
     }
-}
 
-impl fmt::Display for TokenizerSpec {
-    /// The text that [`TokenizerSpec::parse`] reads, without a factor of one and without trailing
-    /// zeros.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The name of a vocabulary, and the factor without trailing zeros where it is not one.
+    fn written_with(self, name: &str) -> String {
         if !self.is_scaled() {
-            return f.pad(self.vocabulary.name());
+            return name.to_owned();
         }
         let (whole, thousandths) = (self.scale_milli / UNIT_MILLI, self.scale_milli % UNIT_MILLI);
         let decimals = format!("{thousandths:03}");
         let decimals = decimals.trim_end_matches('0');
         let point = if decimals.is_empty() { "" } else { "." };
-        f.pad(&format!("{}*{whole}{point}{decimals}", self.vocabulary))
+        format!("{name}*{whole}{point}{decimals}")
+    }
+}
+
+impl fmt::Display for TokenizerSpec {
+    /// The text that [`TokenizerSpec::parse_with`] reads, without a factor of one and without
+    /// trailing zeros.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.written_with(self.vocabulary.name()))
+    }
+}
+
+/// A text, taken apart.
+struct Parts<'t> {
+    vocabulary: Named<'t>,
+    scale_milli: u32,
+}
+
+/// What a text names as the vocabulary.
+enum Named<'t> {
+    BuiltIn(Vocabulary),
+    /// The path of a file.
+    File(&'t str),
+}
+
+impl<'t> Parts<'t> {
+    fn of(text: &'t str) -> Result<Parts<'t>, TokenizerError> {
+        let (name, factor) = match text.rsplit_once('*') {
+            Some((name, factor)) => (name, Some(factor)),
+            None => (text, None),
+        };
+        let known = || Vocabulary::ALL.into_iter().find(|vocabulary| vocabulary.name() == name);
+        let vocabulary = match name.strip_prefix(FILE_PREFIX) {
+            Some(path) if path.trim().is_empty() => {
+                return Err(TokenizerError::NoPath { given: text.to_owned() });
+            }
+            Some(path) => Named::File(path),
+            None => Named::BuiltIn(known().ok_or_else(|| TokenizerError::UnknownVocabulary {
+                given: text.to_owned(),
+                name: name.to_owned(),
+                nearest: nearest(name),
+            })?),
+        };
+        let scale_milli = match factor {
+            None => UNIT_MILLI,
+            Some(factor) => milli(factor).ok_or_else(|| TokenizerError::BadFactor {
+                given: text.to_owned(),
+                factor: factor.to_owned(),
+                vocabulary: name.to_owned(),
+            })?,
+        };
+        Ok(Parts { vocabulary, scale_milli })
     }
 }
 
@@ -208,6 +359,42 @@ mod tests {
         assert!(error.contains("claude-v3, claude-v4.7 and claude-v4.8"), "{error}");
         let error = TokenizerSpec::parse("o200_base*2").unwrap_err().to_string();
         assert!(error.contains("did you mean `o200k_base`"), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_read_only_where_all_else_is_right() {
+        let read = |text: &str| {
+            let mut read = None;
+            let result = TokenizerSpec::parse_with(text, |path| {
+                read = Some(path.to_owned());
+                Err(TokenizerError::FileNotAllowed { given: "read".to_owned() })
+            });
+            (read, result.unwrap_err())
+        };
+        for text in ["hf:a b/tokenizer.json", "hf:a b/tokenizer.json*1.5"] {
+            let (path, error) = read(text);
+            assert_eq!(path.is_some(), file::SUPPORTED);
+            assert!(path.is_none_or(|path| path == "a b/tokenizer.json"));
+            let unsupported = matches!(error, TokenizerError::NoFileSupport { .. });
+            assert_eq!(unsupported, !file::SUPPORTED);
+            assert_eq!(TokenizerSpec::check(text), Ok(()));
+            let error = TokenizerSpec::parse(text).unwrap_err();
+            assert!(error.to_string().contains(text), "{error}");
+        }
+        for (text, word) in [("hf:", "no path"), ("hf: *2", "no path"), ("hf:a*b", "`b` is no")] {
+            let (path, error) = read(text);
+            assert!(path.is_none() && error.to_string().contains(word), "{text}: {error}");
+            assert_eq!(TokenizerSpec::check(text), Err(error));
+        }
+    }
+
+    #[cfg(not(feature = "huggingface"))]
+    #[test]
+    fn without_the_feature_the_error_says_how_to_install_it() {
+        let none = |_: &str| Ok::<_, TokenizerError>(Vec::new());
+        let error = TokenizerSpec::parse_with("hf:tokenizer.json", none).unwrap_err();
+        assert!(error.to_string().contains("without the feature huggingface"), "{error}");
+        assert!(error.file_remedy().unwrap().contains("--features huggingface"));
     }
 
     #[test]

@@ -79,8 +79,8 @@ pub fn dispatch(
                 let make = |size, draw: &mut Draw| split_call(&call.sized(size, draw)?, id.clone());
                 let bare = |size, draw: &mut Draw| split_call(&call.bare(size, draw)?, id.clone());
                 let count = |call: &Block| wording.block(call);
-                exactly(fit.what, unscaled, &mut draw.clone(), make, count)
-                    .or_else(|_| exactly(fit.what, unscaled, &mut draw, bare, count))?
+                exactly(&fit, unscaled, &mut draw.clone(), make, count)
+                    .or_else(|_| exactly(&fit, unscaled, &mut draw, bare, count))?
             }
             None => split_call(&call.natural(), id)?,
         });

@@ -5,6 +5,8 @@
 //! twice: unit by unit while it grows and whole when it stands. The second count is the one that
 //! later stages ask for again, and the tokenizer remembers it.
 
+use std::cmp::Ordering;
+
 use super::ContentError;
 use super::draw::Draw;
 use super::words::{Closing, Ending};
@@ -96,7 +98,8 @@ pub(super) struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// A text of exactly `unscaled` tokens under the vocabulary.
+    /// A text of exactly `unscaled` tokens under the vocabulary; within [`slack`] of it under a
+    /// file's.
     pub(super) fn fill(
         &self,
         frame: &Frame,
@@ -139,6 +142,9 @@ impl Fit<'_> {
         closing: Closing,
         mut body: Body,
     ) -> Result<String, ContentError> {
+        if self.tokenizer.spec().is_file() {
+            return self.close_near(frame, unscaled, closing, body);
+        }
         let mut words = body.room;
         let mut reached = 0;
         for attempt in 0..ATTEMPTS_MAX {
@@ -165,6 +171,47 @@ impl Fit<'_> {
             }
         }
         Err(ContentError::NotExact { what: self.what, asked: unscaled, reached })
+    }
+
+    /// The same where nothing is known of the closing words' tokens: their number is found by
+    /// halving, and what comes nearest may stand.
+    fn close_near(
+        &self,
+        frame: &Frame,
+        unscaled: u64,
+        closing: Closing,
+        mut body: Body,
+    ) -> Result<String, ContentError> {
+        let mut nearest = Nearest::new(self.tokenizer, unscaled);
+        for _ in 0..ATTEMPTS_MAX {
+            self.offer(frame, closing, &body.text, &mut nearest);
+            match body.ends.pop().filter(|_| !nearest.is_near()) {
+                Some(end) => body.text.truncate(end),
+                None => break,
+            }
+        }
+        nearest.take(self.what)
+    }
+
+    /// Offers units with closing words, at last with as many as there is room for.
+    fn offer(&self, frame: &Frame, closing: Closing, units: &str, nearest: &mut Nearest<String>) {
+        let asked = nearest.asked;
+        let mut reached = |words| {
+            let text = frame.assemble(units, closing, words);
+            let reached = self.tokenizer.count_unscaled(&text);
+            nearest.offer(text, reached);
+            reached
+        };
+        // A word has a token at least, so there are no more of them than tokens that are missing.
+        let (mut fits, mut too_many) = (0, (asked + 1).saturating_sub(reached(0)));
+        while fits + 1 < too_many {
+            let tried = u64::midpoint(fits, too_many);
+            match reached(tried).cmp(&asked) {
+                Ordering::Less => fits = tried,
+                Ordering::Equal => break,
+                Ordering::Greater => too_many = tried,
+            }
+        }
     }
 
     /// The error that a size is below the smallest one, which is given under the vocabulary.
@@ -198,6 +245,50 @@ impl Fit<'_> {
             minimum + u64::try_from(upto(weight) - before).unwrap_or(0)
         });
         Ok(parts.collect())
+    }
+}
+
+/// Tokens by which a text may miss its size: none under a built-in vocabulary, whose closing words
+/// are one token each; a hundredth and four under a file's, of which nothing is known.
+fn slack(tokenizer: &Tokenizer, unscaled: u64) -> u64 {
+    if tokenizer.spec().is_file() { unscaled / 100 + 4 } else { 0 }
+}
+
+/// What was made so far that misses its size the least.
+pub(super) struct Nearest<T> {
+    asked: u64,
+    slack: u64,
+    found: Option<(T, u64)>,
+}
+
+impl<T> Nearest<T> {
+    /// Nothing is made.
+    pub(super) fn new(tokenizer: &Tokenizer, asked: u64) -> Nearest<T> {
+        Nearest { asked, slack: slack(tokenizer, asked), found: None }
+    }
+
+    /// Keeps what is nearer than all before.
+    pub(super) fn offer(&mut self, made: T, reached: u64) {
+        let miss = |reached: u64| reached.abs_diff(self.asked);
+        if self.found.as_ref().is_none_or(|(_, best)| miss(reached) < miss(*best)) {
+            self.found = Some((made, reached));
+        }
+    }
+
+    /// True where what was made may stand.
+    pub(super) fn is_near(&self) -> bool {
+        let inside = |(_, reached): &(T, u64)| reached.abs_diff(self.asked) <= self.slack;
+        self.found.as_ref().is_some_and(inside)
+    }
+
+    /// What may stand, or how near it is.
+    pub(super) fn take(self, what: &'static str) -> Result<T, ContentError> {
+        let (is_near, asked) = (self.is_near(), self.asked);
+        match self.found {
+            Some((made, _)) if is_near => Ok(made),
+            Some((_, reached)) => Err(ContentError::NotExact { what, asked, reached }),
+            None => Err(ContentError::NothingToFill { what, asked }),
+        }
     }
 }
 

@@ -201,7 +201,7 @@ fn make(
                 *draw = start.clone();
                 let make =
                     |size, draw: &mut Draw| tool_use(fit, call, id.clone(), size, frame_of, draw);
-                exactly(fit.what, unscaled, draw, make, |call| wording.block(call))
+                exactly(fit, unscaled, draw, make, |call| wording.block(call))
             };
             sized(FrameOf::TheCall).or_else(|_| sized(FrameOf::Any))?
         }

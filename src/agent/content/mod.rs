@@ -3,8 +3,9 @@
 //!
 //! Every piece is drawn from a generator of its own, seeded by the seed, the name of the stream and
 //! its index, so one more child or turn changes no other text. Sizes are those of the tokenizer:
-//! exact under a vocabulary, the nearest count there is under a scaled one. The text is about
-//! software and from our own templates; deliberately absent is anything that depends on a machine.
+//! exact under a vocabulary, the nearest count there is under a scaled one, within a hundredth and
+//! four tokens under a file's. The text is about software and from our own templates; deliberately
+//! absent is anything that depends on a machine.
 
 mod code;
 mod dispatch;
@@ -25,6 +26,7 @@ use crate::request::{Block, RawJson, ResultContent, Tool};
 use crate::tokens::Tokenizer;
 
 use draw::Draw;
+use fit::{Fit, Nearest};
 
 pub use dispatch::dispatch;
 pub use history::history;
@@ -75,9 +77,9 @@ impl Wording<'_> {
 /// Makes something whose written form has exactly `tokens` tokens. `make` is asked for sizes of the
 /// form that the generator knows, name and JSON; the two differ by what the provider writes around
 /// and between, so the size that is asked for moves by what was missed. Where a count is jumped
-/// over, other words are drawn.
+/// over, other words are drawn; under a file's vocabulary the nearest stands.
 fn exactly<T>(
-    what: &'static str,
+    fit: &Fit<'_>,
     tokens: u64,
     draw: &mut Draw,
     mut make: impl FnMut(u64, &mut Draw) -> Result<T, ContentError>,
@@ -86,7 +88,7 @@ fn exactly<T>(
     const DRAWS_MAX: usize = 12;
     const SIZES_MAX: usize = 6;
     let start = draw.clone();
-    let mut reached = 0;
+    let mut nearest = Nearest::new(fit.tokenizer, tokens);
     for skipped in 0..DRAWS_MAX {
         let mut asked = tokens;
         for _ in 0..SIZES_MAX {
@@ -95,14 +97,18 @@ fn exactly<T>(
                 draw.below(2);
             }
             let made = make(asked, draw)?;
-            reached = count(&made);
+            let reached = count(&made);
             if reached == tokens {
                 return Ok(made);
             }
+            nearest.offer(made, reached);
             asked = (asked + tokens).saturating_sub(reached);
         }
+        if nearest.is_near() {
+            break;
+        }
     }
-    Err(ContentError::NotExact { what, asked: tokens, reached })
+    nearest.take(fit.what)
 }
 
 /// Why text of a size cannot be made.

@@ -103,7 +103,7 @@ pub fn tools(
         let room = unscaled * SCHEMA_PERCENT / 100;
         let sized = |room| {
             let make = |size, draw: &mut Draw| tool(&fit, index, size, room, draw);
-            exactly(fit.what, unscaled, &mut drawn(index), make, |tool| wording.tool(tool))
+            exactly(&fit, unscaled, &mut drawn(index), make, |tool| wording.tool(tool))
         };
         // Where parameters do not fit whatever the size of the description, there are none.
         made.push(sized(room).or_else(|_| sized(0))?);

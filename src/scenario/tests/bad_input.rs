@@ -32,6 +32,22 @@ fn assert_mistake(text: &str, found: &Diagnostic, expected: &Expected<'_>) {
     assert!(shown.contains(&format!("s.toml:{line}:{column}")), "{shown}");
 }
 
+/// Nothing is read: the file does not exist.
+#[cfg(not(feature = "huggingface"))]
+#[test]
+fn a_tokenizer_from_a_file_without_the_feature() {
+    let text = minimal("tokenizer = \"hf:no/such.json*2\"");
+    let expected = Expected {
+        code: code::NOT_AVAILABLE,
+        place: (6, 13),
+        key: "tokenizer",
+        value: "\"hf:no/such.json*2\"",
+        message: "built without the feature huggingface",
+        help: "cargo install --path . --features huggingface",
+    };
+    assert_mistake(&text, &only(&text), &expected);
+}
+
 /// Checks a line behind the minimal scenario, that is line 6.
 macro_rules! refused {
     ($($name:ident: $line:expr => $code:ident $column:literal $key:literal $value:literal,
