@@ -15,6 +15,7 @@ use forkcost::request::{
     Base, Block, CapturedBody, Conversation, Draft, MarkerPolicy, Message, RawJson, RequestBody,
     ResultContent, Role, Tool, WireFormat,
 };
+use forkcost::tokens::ClaudeFamily;
 use forkcost::tokens::{Tokenizer, TokenizerSpec};
 use forkcost::units::CacheTtl;
 use proptest::prelude::*;
@@ -255,13 +256,18 @@ proptest! {
         let plan = plan(Base::Built(Arc::new(conversation)), calls, policy);
         let family = plan.family(&Anthropic).unwrap();
         let bodies = [child(&plan, &family, "First."), child(&plan, &family, &told)];
-        let first = Anthropic.render(&bodies[0], RenderOptions::default()).unwrap();
-        let own = Anthropic.render_own(&bodies[1], first.own.as_ref().unwrap()).unwrap();
-        let alone = RequestBody::captured(bodies[1].to_vec());
-        let whole = Anthropic.render(&alone, RenderOptions::default()).unwrap();
-        prop_assert_eq!(Some(&own), whole.blocks().last());
-        prop_assert!(first.shared.iter().eq(whole.blocks().take(whole.shared.len() - 1)));
-        prop_assert_eq!(first.namespace, whole.namespace);
+        let families = ClaudeFamily::ALL.map(Some);
+        for family in std::iter::once(None).chain(families) {
+            let options = RenderOptions { family, ..RenderOptions::default() };
+            let first = Anthropic.render(&bodies[0], options).unwrap();
+            let own = Anthropic.render_own(&bodies[1], first.own.as_ref().unwrap()).unwrap();
+            let alone = RequestBody::captured(bodies[1].to_vec());
+            let whole = Anthropic.render(&alone, options).unwrap();
+            prop_assert_eq!(Some(&own), whole.blocks().last());
+            prop_assert!(first.shared.iter().eq(whole.blocks().take(whole.shared.len() - 1)));
+            prop_assert_eq!(first.namespace, whole.namespace);
+            prop_assert_eq!(first.tail, whole.tail);
+        }
     }
 
     /// INV-5 for recorded bodies: only markers change, and undoing the splice gives the file.

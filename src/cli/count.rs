@@ -265,6 +265,17 @@ fn lines(options: &Options, input: &mut Input<'_>, output: Output) -> Result<(),
     let (mut held, mut number, mut is_last) = (Vec::new(), 0_u64, false);
     while !is_last {
         is_last = input.more(&mut held)?;
+        if held.len() as u64 > WHOLE_BYTES_MAX && !held.contains(&b'\n') {
+            return Err(CliError::Usage {
+                message: format!(
+                    "{}:{}: a line of more than {} MB",
+                    name_of(input.path),
+                    number + 1,
+                    WHOLE_BYTES_MAX >> 20
+                ),
+                help: "give one JSON string or one request body a line".to_owned(),
+            });
+        }
         let mut end = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         if is_last {
             end = held.len();

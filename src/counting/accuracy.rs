@@ -1,7 +1,7 @@
 //! How far counts are from bills, measured on recorded requests: computed by [`measure`], and kept
 //! as a table of the program for every report to state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,13 @@ pub fn measure(rows: &[Row], provider: &dyn Provider) -> Accuracy {
         let spec = TokenizerSpec::exact(vocabulary);
         let other = calibrate(rows, provider, Some(spec), true);
         let mut families: BTreeMap<String, Vec<&RowResult>> = BTreeMap::new();
-        let judged = |row: &&RowResult| row.half == Half::Report && row.class.is_modelled();
+        // What a request holds is told by the family's own count; a public one sees texts alone.
+        let kinds: HashMap<(&str, u64), Class> =
+            own.rows.iter().map(|row| ((&*row.file, row.line), row.class)).collect();
+        let judged = |row: &&RowResult| {
+            let kind = kinds.get(&(&*row.file, row.line));
+            row.half == Half::Report && kind.is_some_and(|class| class.is_modelled())
+        };
         for row in other.rows.iter().filter(judged) {
             if let Some(family) = provider.tokenizer_for(&row.model) {
                 families.entry(family.to_string()).or_default().push(row);

@@ -201,7 +201,9 @@ pub(super) fn fit<'a>(rows: impl Iterator<Item = &'a RowResult>) -> Corrections 
             let alone = Candidate::new(factor_ppm, 0, &pairs);
             let tokens = alone.median_left(&pairs);
             for candidate in [alone, Candidate::new(factor_ppm, tokens, &pairs)] {
-                if candidate.median_ppm < best.median_ppm {
+                if candidate.tokens.unsigned_abs() <= TOKENS_MAX
+                    && candidate.median_ppm < best.median_ppm
+                {
                     best = candidate;
                 }
             }

@@ -47,6 +47,8 @@ pub struct Counted {
     pub between: (u64, u64),
     /// Of a text under a Claude family: tokens of a request that holds it as its one message.
     pub as_message: Option<u64>,
+    /// The least sure of what stands in no text; `None` where all is text.
+    pub weakest: Option<Mark>,
     /// By part of the prompt, in order.
     pub sections: Vec<SectionCount>,
     /// By block, in order.
@@ -158,6 +160,7 @@ impl TextCounter {
             total,
             between: (total, total),
             as_message: None,
+            weakest: None,
             sections: Vec::new(),
             blocks: Vec::new(),
             unmodelled: Vec::new(),
@@ -236,8 +239,8 @@ fn of_prompt(
     }
     if prompt.tail().0 > 0 {
         let tokens = prompt.tail().0;
-        let section = "answer";
-        sections.push(SectionCount { section, blocks: 0, tokens, extra_tokens: 0 });
+        let (section, extra_tokens) = ("answer", prompt.tail_extra_tokens());
+        sections.push(SectionCount { section, blocks: 0, tokens, extra_tokens });
     }
     let (low, high) = prompt.tokens_between();
     Counted {
@@ -248,6 +251,7 @@ fn of_prompt(
         total: prompt.tokens().0,
         between: (low.0, high.0),
         as_message: None,
+        weakest: prompt.extras().filter(|extra| extra.high > 0).map(|extra| extra.mark).max(),
         sections,
         blocks,
         unmodelled: prompt.unmodelled().to_vec(),

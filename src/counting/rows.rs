@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::request::model_in;
 use crate::provider::read_usage;
 
 /// One recorded request.
@@ -121,7 +122,7 @@ pub fn read_row(file: &Arc<str>, line: u64, text: &str) -> Result<Result<Row, Sk
         help: "give the provider's own usage object",
     })?;
     let body = wire.request.get();
-    let in_body = || model_of(body);
+    let in_body = || model_in(body.as_bytes());
     if billed.usage.input().0 == 0 {
         return Ok(Err(Skipped::NothingBilled));
     }
@@ -144,14 +145,6 @@ pub fn read_row(file: &Arc<str>, line: u64, text: &str) -> Result<Result<Row, Sk
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()
-}
-
-fn model_of(body: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct WireBody {
-        model: Option<String>,
-    }
-    serde_json::from_str::<WireBody>(body).ok()?.model
 }
 
 fn day_of(value: &serde_json::Value) -> Option<Date> {

@@ -65,14 +65,9 @@ impl Statistics {
     }
 
     /// Errors of requests that are counted already.
-    pub(super) fn of_rows(rows: &[&RowResult]) -> Statistics {
+    pub fn of_rows(rows: &[&RowResult]) -> Statistics {
         let errors: Vec<Error> = rows.iter().map(|row| row.of_count()).collect();
         Statistics::of(&errors)
-    }
-
-    /// Share of requests within one token, in hundredths of a per cent.
-    pub fn within_one_bp(&self) -> u64 {
-        (self.within_one * 10_000).checked_div(self.rows).unwrap_or(0)
     }
 }
 
@@ -87,7 +82,7 @@ mod tests {
         let found = Statistics::of(&errors);
         assert_eq!((found.rows, found.exact, found.within_one), (4, 1, 2));
         assert_eq!((found.median_ppm, found.p95_ppm, found.worst_ppm), (1_000, 10_000, 10_000));
-        assert_eq!((found.worst_tokens, found.inside, found.within_one_bp()), (10, 1, 5_000));
+        assert_eq!((found.worst_tokens, found.inside), (10, 1));
         assert_eq!(Statistics::of(&[]), Statistics::default());
     }
 }

@@ -126,10 +126,15 @@ impl TokenizedPrompt {
         blocks.chain(&self.rendered.tail.extras)
     }
 
+    /// Tokens behind the last block that stand in no text.
+    pub fn tail_extra_tokens(&self) -> u64 {
+        self.rendered.tail.extra_tokens()
+    }
+
     /// The fewest and the most tokens that the whole prompt can have by what is known.
     pub fn tokens_between(&self) -> (Tokens, Tokens) {
-        let less: u64 = self.extras().map(|extra| extra.tokens - extra.low).sum();
-        let more: u64 = self.extras().map(|extra| extra.high - extra.tokens).sum();
+        let less: u64 = self.extras().map(|extra| extra.tokens.saturating_sub(extra.low)).sum();
+        let more: u64 = self.extras().map(|extra| extra.high.saturating_sub(extra.tokens)).sum();
         (Tokens(self.tokens().0.saturating_sub(less)), self.tokens() + Tokens(more))
     }
 
@@ -222,7 +227,12 @@ fn count(before: &Window, text: &str, frame: &Frame, tokenizer: &Tokenizer) -> T
             Tokens(u64::try_from(tokens).unwrap_or(0))
         }
     };
-    let tokens = tokens.0 + frame.extra_tokens();
+    // A factor on a family's counts is one on all that it bills.
+    let extras = match tokenizer.spec().claude_family() {
+        Some(_) => tokenizer.scaled(frame.extra_tokens()).0,
+        None => frame.extra_tokens(),
+    };
+    let tokens = tokens.0 + extras;
     Tokens(tokens.saturating_add_signed(frame.correction))
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::index::TokenRecordings;
 use super::{Check, CheckKind, CheckResult};
-use crate::counting::{Accuracy, Class, Half, RowResult, measure, measured, percent, read_row};
+use crate::counting::{
+    Accuracy, Class, Half, RowResult, Statistics, measure, measured, percent, read_row,
+};
 use crate::provider;
 
 /// Share of texts within one token that is asked for, in hundredths of a per cent.
@@ -31,8 +33,14 @@ pub fn tokens(
         };
         let name: Arc<str> = Arc::from(file.as_str());
         for (number, line) in text.lines().enumerate() {
-            // What is no row of a recording is none of a published one either.
-            let Ok(Ok(mut row)) = read_row(&name, number as u64 + 1, line) else { continue };
+            let mut row = match read_row(&name, number as u64 + 1, line) {
+                Ok(Ok(row)) => row,
+                Ok(Err(_)) => continue,
+                Err(error) => {
+                    let wrong = |what| check(what, Ok((false, format!("{file}: {error}"))));
+                    return ([TEXTS, TOOLS, SESSION, HALVES, TABLE].map(wrong).to_vec(), None);
+                }
+            };
             if index.left_out.iter().any(|left| row.id.ends_with(&left.id)) {
                 continue;
             }
@@ -105,36 +113,23 @@ fn texts_of(found: &Accuracy) -> (bool, String) {
 }
 
 fn tools_of(found: &Accuracy) -> (bool, String) {
-    let mut ppm: Vec<u64> = found
-        .rows
-        .iter()
-        .filter(|row| row.half == Half::Report && row.class == Class::ToolsAndSystem)
-        .map(error_ppm)
-        .collect();
-    ppm.sort_unstable();
-    let rank = |percent: usize| {
-        let index = (ppm.len() * percent).div_ceil(100).max(1) - 1;
-        ppm.get(index).copied()
-    };
-    let (Some(median), Some(p95)) = (rank(50), rank(95)) else {
-        return (false, "there is no such request".to_owned());
-    };
+    let judged = |row: &&RowResult| row.half == Half::Report && row.class == Class::ToolsAndSystem;
+    let rows: Vec<&RowResult> = found.rows.iter().filter(judged).collect();
+    let errors = Statistics::of_rows(&rows);
     let (median_max, p95_max) = TOOLS_PPM_MAX;
-    let holds = median <= median_max && p95 <= p95_max;
-    let (median, p95) = (percent(median), percent(p95));
-    (holds, format!("{} requests: median {median}, 95th percentile {p95}", ppm.len()))
+    let holds = errors.rows > 0 && errors.median_ppm <= median_max && errors.p95_ppm <= p95_max;
+    let (median, p95) = (percent(errors.median_ppm), percent(errors.p95_ppm));
+    (holds, format!("{} requests: median {median}, 95th percentile {p95}", errors.rows))
 }
 
 fn session_of(found: &Accuracy, name: &str) -> (bool, String) {
     let session: Vec<&RowResult> =
         found.rows.iter().filter(|row| row.id.starts_with(name)).collect();
-    let Some(worst) = session.iter().map(|row| error_ppm(row)).max() else {
-        return (false, "there is no such request".to_owned());
-    };
-    let exact = session.iter().filter(|row| row.error() == 0).count();
+    let errors = Statistics::of_rows(&session);
+    let worst = percent(errors.worst_ppm);
     let text =
-        format!("{exact} of {} to the token, the worst off by {}", session.len(), percent(worst));
-    (worst <= SESSION_PPM_MAX, text)
+        format!("{} of {} to the token, the worst off by {worst}", errors.exact, errors.rows);
+    (errors.rows > 0 && errors.worst_ppm <= SESSION_PPM_MAX, text)
 }
 
 fn halves_of(found: &Accuracy) -> (bool, String) {
@@ -150,9 +145,4 @@ fn table_of(found: &Accuracy) -> (bool, String) {
         "the table of the program differs: `forkcost verify --measured` makes it".to_owned()
     };
     (holds, text)
-}
-
-fn error_ppm(row: &RowResult) -> u64 {
-    let off = u128::from(row.error().unsigned_abs()) * 1_000_000;
-    u64::try_from(off / u128::from(row.billed.max(1))).unwrap_or(u64::MAX)
 }

@@ -373,8 +373,14 @@ fn exactness(scenario: &Scenario, measured: &Measured) -> Exactness {
     measured.prompts.iter().map(of).max().unwrap_or(Exactness::Estimated)
 }
 
+/// Widest interval, in tokens, of an image whose pixels are looked at.
+const BY_PIXELS_RANGE: u64 = 100;
+
+/// Whether it is an image of assumed size.
 fn is_image(extra: &Extra) -> bool {
-    extra.kind == ExtraKind::Image && extra.mark == Mark::Inferred
+    // By its pixels an image is known to a few tokens.
+    let by_pixels = extra.low < extra.high && extra.high - extra.low <= BY_PIXELS_RANGE;
+    extra.kind == ExtraKind::Image && extra.mark == Mark::Inferred && !by_pixels
 }
 
 fn as_shared(prefix: SharedPrefix) -> Shared {

@@ -6,6 +6,8 @@
 use std::sync::Arc;
 
 use super::canonical;
+use super::parts::without_data;
+use super::render::assumed_image;
 use crate::request::json::{Node, write_canonical, write_string};
 use crate::request::{BlockKind, Frame, RenderedBlock, RenderedPrompt, Role, Section};
 use crate::units::CacheTtl;
@@ -98,7 +100,10 @@ impl View<'_> {
             (Section::Messages, _) => BlockKind::Other,
         };
         let text = node.get("text").and_then(|text| text.text(self.bytes));
-        let counted = text.unwrap_or_else(|| String::from_utf8_lossy(&prompt_bytes).into_owned());
+        let is_image = kind == BlockKind::Image;
+        let extras = is_image.then(assumed_image).into_iter().collect();
+        let json = || if is_image { String::new() } else { without_data(self.bytes, node) };
+        let counted = text.unwrap_or_else(json);
         RenderedBlock {
             section,
             kind,
@@ -107,7 +112,7 @@ impl View<'_> {
             pointer,
             prompt_bytes: prompt_bytes.into(),
             counted_text: Arc::from(counted),
-            frame: Frame::default(),
+            frame: Frame { extras, ..Frame::default() },
             marker: None,
         }
     }

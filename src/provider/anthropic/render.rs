@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::framing::{Framed, FramedBlock};
+use super::parts::without_data;
 use super::wire::is_billing_line;
 use super::{canonical, converse, framing, parts};
 use crate::provider::RenderOptions;
@@ -16,10 +17,10 @@ use crate::request::{
 use crate::units::CacheTtl;
 
 /// Tokens assumed for an image whose size is not looked at.
-pub const IMAGE_TOKENS_ASSUMED: u64 = 1_600;
+const IMAGE_TOKENS_ASSUMED: u64 = 1_600;
 
 /// An image without a look at it.
-fn assumed_image() -> Extra {
+pub(super) fn assumed_image() -> Extra {
     Extra::exact(ExtraKind::Image, IMAGE_TOKENS_ASSUMED, Mark::Inferred)
 }
 
@@ -114,9 +115,15 @@ pub(super) fn render_recorded(
         let (namespace, framed) = (namespace(&bytes, &root), framed(&bytes, &root, options)?);
         return Ok(from_parts(framed, namespace));
     } else {
-        return render(body, options);
+        let mut prompt = render(body, options)?;
+        if options.family.is_none() {
+            prompt.unmodelled = unmodelled(&bytes, &root);
+        }
+        return Ok(prompt);
     };
-    if options.family.is_some() {
+    if options.family.is_none() {
+        prompt.unmodelled = unmodelled(&bytes, &root);
+    } else {
         let mut blocks = prompt.shared.to_vec();
         (prompt.tail, prompt.unmodelled) = attach(&mut blocks, &bytes, &root, options)?;
         prompt.shared = blocks.into();
@@ -129,6 +136,11 @@ fn correct(blocks: &mut [RenderedBlock], tokens: i64) {
     if let Some(block) = blocks.iter_mut().find(|block| block.section == Section::Messages) {
         block.frame.correction = tokens;
     }
+}
+
+/// What of a request no rule of counting is known for, by its name.
+fn unmodelled(bytes: &[u8], root: &Node) -> Arc<[String]> {
+    parts::take_apart(bytes, root).map(|parts| parts.unmodelled).unwrap_or_default().into()
 }
 
 fn framed(bytes: &[u8], root: &Node, options: RenderOptions) -> Result<Framed, JsonError> {
@@ -382,7 +394,7 @@ impl View<'_> {
             }
             BlockKind::ToolResult => self.counted_result(node),
             BlockKind::Image => (String::new(), 1),
-            BlockKind::Document | BlockKind::Other => (self.canonical_without_marker(node), 0),
+            BlockKind::Document | BlockKind::Other => (without_data(self.bytes, node), 0),
         }
     }
 
@@ -401,11 +413,5 @@ impl View<'_> {
         let texts: Vec<String> =
             counted.into_iter().map(|(text, _)| text).filter(|text| !text.is_empty()).collect();
         (texts.join("\n"), images)
-    }
-
-    fn canonical_without_marker(&self, node: &Node) -> String {
-        let mut out = Vec::new();
-        canonical::write_block(&mut out, self.bytes, node);
-        String::from_utf8_lossy(&out).into_owned()
     }
 }

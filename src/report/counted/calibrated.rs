@@ -32,10 +32,14 @@ pub fn calibration_text(
         "counted by, model", "class", "rows", "exact", "+-1", "median", "p95", "worst"
     ));
     for judged in calibration.judged.iter().filter(|judged| judged.half != Half::Fit) {
-        page.line(&row(judged, &judged.errors));
+        let name = if judged.model.is_empty() {
+            judged.tokenizer.to_string()
+        } else {
+            format!("  {}", judged.model.trim_start_matches("claude-"))
+        };
+        page.line(&row(&name, judged, &judged.errors));
         if judged.corrected != judged.errors {
-            let corrected = row(judged, &judged.corrected);
-            page.line(&format!("{:<24}{}", "  corrected", &corrected[24.min(corrected.len())..]));
+            page.line(&row("  corrected", judged, &judged.corrected));
         }
     }
     off(&mut page, &calibration.rows, all);
@@ -56,12 +60,7 @@ pub fn calibration_text(
     page.out
 }
 
-fn row(judged: &Judged, errors: &Statistics) -> String {
-    let name = if judged.model.is_empty() {
-        judged.tokenizer.to_string()
-    } else {
-        format!("  {}", judged.model.trim_start_matches("claude-"))
-    };
+fn row(name: &str, judged: &Judged, errors: &Statistics) -> String {
     format!(
         "{:<24.23}{:<17}{:>5}{:>7}{:>8}{:>10}{:>10}{:>10}",
         name,
@@ -116,6 +115,7 @@ pub fn calibration_json(calibration: &Calibration, skipped: &[(&'static str, u64
     });
     let rows = calibration.rows.iter().map(|row| {
         json!({
+            "file": &*row.file,
             "line": row.line,
             "id": row.id,
             "model": row.model,

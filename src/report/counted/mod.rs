@@ -32,8 +32,7 @@ fn evidence(counted: &Counted) -> String {
     } else {
         "counts of another family than the model's; "
     };
-    let extras = counted.blocks.iter().flat_map(|block| &block.extras);
-    let hidden = match extras.map(|extra| extra.mark).max() {
+    let hidden = match counted.weakest {
         Some(Mark::Inferred) => "; some of its numbers are inferred from other models or requests",
         Some(Mark::Documented) => "; its hidden prompts are documented, not measured",
         Some(Mark::Measured) | None => "",

@@ -108,7 +108,7 @@ impl Writer<'_> {
                     (text.clone(), apart(extras))
                 }
                 Part::Thinking(thought) if keeps_thinking => {
-                    let frame = self.numbers.error_result.extra(ExtraKind::Thinking);
+                    let frame = self.numbers.thinking_block.extra(ExtraKind::Thinking);
                     (thought.clone(), apart(vec![frame]))
                 }
                 Part::Thinking(_) => (String::new(), apart(Vec::new())),

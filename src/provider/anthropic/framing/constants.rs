@@ -76,6 +76,8 @@ pub(super) struct Apart {
     pub(super) call_uncertain: u64,
     /// The hidden prompt of extended thinking.
     pub(super) thinking: Span,
+    /// Of a thinking block that is kept.
+    pub(super) thinking_block: Span,
     /// The hidden prompt of a schema.
     pub(super) schema: Span,
     /// Of a tool result without text.
@@ -244,6 +246,8 @@ mod tests {
             spans.chain(table.server_tools.iter().flat_map(|tool| [tool.joined, tool.apart]));
         let single = [m.image_frame, m.image_unknown, m.pdf_page, m.text_document, m.citations];
         let single = single.into_iter().chain([j.thinking, j.empty_result, a.thinking, a.schema]);
+        let single =
+            single.chain([a.empty_result, a.error_result, a.thinking_block, table.unmodelled]);
         for span in spans.chain(single) {
             let extra = span.extra(ExtraKind::Frame);
             assert!(extra.low <= extra.tokens && extra.tokens <= extra.high, "{span:?}");

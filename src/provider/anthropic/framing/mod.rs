@@ -122,6 +122,9 @@ fn plain(parts: &Parts) -> Framed {
             let mut block = alone(pointer, Section::Messages, kind_of_part(part), part.plain());
             block.role = Some(message.role);
             block.starts_message = index == 0;
+            if let Part::Image(size) = part {
+                block.frame.extras.push(media::image(*size));
+            }
             framed.blocks.push(block);
         }
     }

@@ -59,6 +59,19 @@ fn items<'a>(root: &'a Node, key: &str) -> &'a [Node] {
     root.get(key).map_or(&[], |node| node.items())
 }
 
+/// What a tool gave back, from the blocks of its message.
+fn result(id: String, blocks: Vec<(String, Part)>) -> Part {
+    let (mut text, mut images, mut unknown) = (String::new(), Vec::new(), Vec::new());
+    for (_, part) in blocks {
+        match part {
+            Part::Image(size) => images.push(size),
+            Part::Unknown(kind, _) => unknown.push(kind),
+            other => text.push_str(&other.plain()),
+        }
+    }
+    Part::Result { id, text, images, is_error: false, unknown }
+}
+
 struct View<'a> {
     bytes: &'a [u8],
 }
@@ -71,8 +84,10 @@ impl View<'_> {
     /// Blocks of a content that is a text or a list.
     fn content(&self, node: Option<&Node>, pointer: &str) -> Vec<(String, Part)> {
         let Some(node) = node else { return Vec::new() };
+        // An empty text is not sent on.
         if let Some(text) = node.text(self.bytes) {
-            return vec![(pointer.to_owned(), Part::Text(text))];
+            let said = (!text.is_empty()).then(|| (pointer.to_owned(), Part::Text(text)));
+            return said.into_iter().collect();
         }
         let blocks = node.items().iter().enumerate().map(|(at, block)| {
             let part = match self.text(block, "type").as_str() {
@@ -86,7 +101,6 @@ impl View<'_> {
             };
             (format!("{pointer}/{at}"), part)
         });
-        // An empty text is not sent on.
         blocks.filter(|(_, part)| *part != Part::Text(String::new())).collect()
     }
 
@@ -99,11 +113,7 @@ impl View<'_> {
                 return;
             }
             "tool" => {
-                let text = blocks.iter().map(|(_, part)| part.plain()).collect();
-                let id = self.text(message, "tool_call_id");
-                let (images, unknown) = (Vec::new(), Vec::new());
-                blocks =
-                    vec![(pointer, Part::Result { id, text, images, is_error: false, unknown })];
+                blocks = vec![(pointer, result(self.text(message, "tool_call_id"), blocks))];
                 Role::User
             }
             "assistant" => Role::Assistant,
@@ -121,7 +131,15 @@ impl View<'_> {
             }
             blocks.push((format!("/messages/{index}/tool_calls/{at}"), self.call(call)));
         }
-        parts.messages.push(MessagePart { role, blocks });
+        // Results that follow each other are sent on as one message.
+        let is_result = |(_, part): &(String, Part)| matches!(part, Part::Result { .. });
+        let joins = |last: &&mut MessagePart| last.blocks.iter().all(is_result);
+        match parts.messages.last_mut().filter(joins) {
+            Some(last) if blocks.iter().all(is_result) && last.role == role => {
+                last.blocks.extend(blocks);
+            }
+            Some(_) | None => parts.messages.push(MessagePart { role, blocks }),
+        }
     }
 
     /// The arguments stand as a text of JSON.
@@ -152,7 +170,12 @@ impl View<'_> {
             schema: schema.map(|schema| as_json(self.bytes, schema)),
             name,
             description,
-            kind: ToolKind::Client,
+            kind: match self.text(tool, "type").as_str() {
+                kind if !kind.is_empty() && kind != "function" && schema.is_none() => {
+                    ToolKind::Server(kind.to_owned())
+                }
+                _ => ToolKind::Client,
+            },
         }
     }
 }

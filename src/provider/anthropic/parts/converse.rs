@@ -18,8 +18,11 @@ pub(super) fn take_apart(bytes: &[u8], root: &Node) -> Parts {
     let view = View { bytes };
     let mut parts = Parts { model: view.text(root, "modelId"), ..Parts::default() };
     for (index, block) in items(root, "system").iter().enumerate() {
-        let text = block.get("text").and_then(|text| text.text(bytes));
-        parts.system.extend(text.map(|text| (format!("/system/{index}"), text)));
+        match block.get("text").and_then(|text| text.text(bytes)) {
+            Some(text) => parts.system.push((format!("/system/{index}"), text)),
+            None if block.get("cachePoint").is_some() => {}
+            None => parts.unmodelled.push(format!("/system/{index}")),
+        }
     }
     for (index, message) in items(root, "messages").iter().enumerate() {
         parts.messages.push(view.message(message, index));
@@ -56,7 +59,12 @@ impl View<'_> {
 
     fn tools(&self, config: &Node, parts: &mut Parts) {
         for (index, tool) in items(config, "tools").iter().enumerate() {
-            let Some(spec) = tool.get("toolSpec") else { continue };
+            let Some(spec) = tool.get("toolSpec") else {
+                if tool.get("cachePoint").is_none() {
+                    parts.unmodelled.push(format!("/toolConfig/tools/{index}"));
+                }
+                continue;
+            };
             let name = self.text(spec, "name");
             let description = spec.get("description").and_then(|node| node.text(self.bytes));
             let schema = spec.get("inputSchema").and_then(|schema| schema.get("json"));

@@ -97,7 +97,7 @@ pub(in crate::provider::anthropic) fn arguments(
 
 /// A block as JSON without its marker, and without long texts that have no white space in them,
 /// which are data that no model reads as text.
-pub(super) fn without_data(bytes: &[u8], block: &Node) -> String {
+pub(in crate::provider::anthropic) fn without_data(bytes: &[u8], block: &Node) -> String {
     let mut out = Vec::new();
     canonical::write_block(&mut out, bytes, block);
     let text = String::from_utf8_lossy(&out).into_owned();

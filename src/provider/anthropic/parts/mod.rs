@@ -13,7 +13,7 @@ use crate::request::json::{JsonError, Node};
 use crate::request::{Role, counted_tool, counted_tool_use};
 
 pub(super) use chat::is_chat;
-pub(super) use messages::{arguments, kind_of_part, spell_tool};
+pub(super) use messages::{arguments, kind_of_part, spell_tool, without_data};
 
 /// A request, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! JSON as a provider spells it out for a model: `, ` and `: `, sorted or not, escaped or not.
 
+use std::collections::HashMap;
+
 use crate::request::json::{Node, Value};
 
 /// How JSON is spelt out.
@@ -72,11 +74,14 @@ impl Writer<'_> {
     fn object(&self, out: &mut String, node: &Node, depth: usize) {
         // Of a name that stands twice the last value counts, in the place of the first.
         let mut members: Vec<(Option<&str>, &Node)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
         for member in node.members() {
-            let known = members.iter_mut().find(|(key, _)| *key == Some(member.key.as_str()));
-            match known {
-                Some((_, value)) => *value = &member.node,
-                None => members.push((Some(&member.key), &member.node)),
+            match places.get(member.key.as_str()) {
+                Some(place) => members[*place].1 = &member.node,
+                None => {
+                    places.insert(&member.key, members.len());
+                    members.push((Some(&member.key), &member.node));
+                }
             }
         }
         if self.spelling == Spelling::Sorted {
