@@ -163,15 +163,15 @@ pub fn tokenize(prompts: Vec<RenderedPrompt>, tokenizer: &Tokenizer) -> Vec<Toke
     prompts
         .into_par_iter()
         .zip(shared)
-        .map(|(rendered, Family { shared, marked, window })| {
+        .map(|(rendered, Family { shared, marked, window, mut debt })| {
             let start = shared.last().copied().unwrap_or_else(|| start_of(&rendered.namespace));
             let mut behind = (*window).clone();
             let own = rendered.own.as_ref().map(|block| {
                 let tokens = count(&behind, &block.counted_text, &block.frame, tokenizer);
                 behind.push(&block.counted_text, &block.frame);
-                start.followed_by(block, tokens)
+                start.followed_by(block, debt.settle(tokens))
             });
-            let tail = count(&behind, "", &rendered.tail, tokenizer);
+            let tail = debt.settle(count(&behind, "", &rendered.tail, tokenizer));
             TokenizedPrompt { rendered, shared, marked, own, tail }
         })
         .collect()
@@ -184,6 +184,28 @@ struct Family {
     marked: Arc<[usize]>,
     /// What stands before the block behind them.
     window: Arc<Window>,
+    /// What the block behind them has to make up for.
+    debt: Debt,
+}
+
+/// Tokens that blocks had less than none. Where letters meet, a text can be cheaper with a block
+/// than without it; blocks have no negative tokens, so the next ones make up for it and the sum
+/// holds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Debt(u64);
+
+impl Debt {
+    /// The tokens of the next block, of which it adds `tokens` to what stands before it.
+    fn settle(&mut self, tokens: i64) -> Tokens {
+        let more = tokens.unsigned_abs();
+        if tokens < 0 {
+            self.0 += more;
+            return Tokens::ZERO;
+        }
+        let paid = self.0.min(more);
+        self.0 -= paid;
+        Tokens(more - paid)
+    }
 }
 
 impl Family {
@@ -195,45 +217,47 @@ impl Family {
             before
         };
         let windows: Vec<Window> = prompt.shared.iter().map(before).collect();
-        let counts: Vec<Tokens> = prompt
+        let counts: Vec<i64> = prompt
             .shared
             .par_iter()
             .zip(&windows)
             .map(|(block, before)| count(before, &block.counted_text, &block.frame, tokenizer))
             .collect();
         let mut so_far = start_of(&prompt.namespace);
+        let mut debt = Debt::default();
         let measures = prompt.shared.iter().zip(counts).map(|(block, tokens)| {
-            so_far = so_far.followed_by(block, tokens);
+            so_far = so_far.followed_by(block, debt.settle(tokens));
             so_far
         });
-        Family { shared: measures.collect(), marked: marked(prompt), window: Arc::new(window) }
+        let shared = measures.collect();
+        Family { shared, marked: marked(prompt), window: Arc::new(window), debt }
     }
 }
 
-/// Tokens of a block or a tail behind what stands before it.
-fn count(before: &Window, text: &str, frame: &Frame, tokenizer: &Tokenizer) -> Tokens {
+/// Tokens that a block or a tail adds to what stands before it.
+fn count(before: &Window, text: &str, frame: &Frame, tokenizer: &Tokenizer) -> i64 {
     let around = match frame.before.is_empty() && frame.after.is_empty() {
         true => Cow::Borrowed(text),
         false => Cow::Owned(frame.around(text)),
     };
     let tokens = match frame.standing {
         // A text that begins like a word costs even where it is empty; here there is none.
-        Standing::Apart if around.is_empty() => Tokens::ZERO,
-        Standing::Alone => tokenizer.count(&around),
-        Standing::Apart => tokenizer.count_apart(&around),
-        // Where letters meet, a block can have less than no tokens of its own.
-        Standing::Joined => {
-            let tokens = tokenizer.count_behind(&before.text, &around);
-            Tokens(u64::try_from(tokens).unwrap_or(0))
-        }
+        Standing::Apart if around.is_empty() => 0,
+        Standing::Alone => signed(tokenizer.count(&around).0),
+        Standing::Apart => signed(tokenizer.count_apart(&around).0),
+        Standing::Joined => tokenizer.count_behind(&before.text, &around),
     };
     // A factor on a family's counts is one on all that it bills.
     let extras = match tokenizer.spec().claude_family() {
         Some(_) => tokenizer.scaled(frame.extra_tokens()).0,
         None => frame.extra_tokens(),
     };
-    let tokens = tokens.0 + extras;
-    Tokens(tokens.saturating_add_signed(frame.correction))
+    tokens.saturating_add(signed(extras)).saturating_add(frame.correction)
+}
+
+/// Tokens are far fewer than `i64::MAX`.
+fn signed(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
 /// The end of what stands before a block of one long text: as much of it as can change how the
