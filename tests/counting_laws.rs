@@ -3,7 +3,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use forkcost::counting::{Counted, count_request};
+use forkcost::counting::{Counted, count_request, measured, percent};
 use forkcost::measure::tokenize;
 use forkcost::provider::{ALL, RenderOptions};
 use forkcost::request::{RequestBody, Standing};
@@ -185,6 +185,23 @@ proptest! {
     }
 }
 
+/// Tokens of a text behind another one can be fewer than none.
+#[test]
+fn blocks_that_cost_less_than_nothing_keep_the_sum() {
+    // A space behind a mark behind a space: the text is cheaper with it than without.
+    let texts = json!([{"type": "text", "text": "\u{300} "}, {"type": "text", "text": " "}]);
+    let body = json!({"model": "claude-sonnet-4", "max_tokens": 9, "messages": [
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": texts},
+        {"role": "user", "content": [{"type": "text", "text": "A"}]}]});
+    let family = ClaudeFamily::V3;
+    let (whole, extras) = written(&body, family);
+    let found = counted(&body, family);
+    assert_eq!(found.total, family.count_inside(&whole) + extras, "{whole:?}");
+    let blocks: Vec<u64> = found.blocks.iter().map(|block| block.tokens).collect();
+    assert_eq!(blocks, [5, 8, 0, 3]);
+}
+
 #[test]
 fn gateways_and_clouds_are_counted_alike() {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
@@ -290,5 +307,30 @@ fn siblings_are_counted_as_each_by_itself() {
             let split = tokenize(vec![prompt], &tokenizer).remove(0).tokens();
             assert_eq!(split, whole, "{} {text:?}", family.name());
         }
+    }
+}
+
+#[test]
+fn the_readme_states_the_measured_errors_of_counts() {
+    let of = |class: &str| {
+        let all = measured().iter().filter(|entry| entry.tokenizer == entry.family);
+        let all: Vec<_> =
+            all.filter(|entry| entry.class == class && entry.half == "report").collect();
+        assert!(!all.is_empty(), "{class}");
+        all
+    };
+    let texts = of("text");
+    let rows: u64 = texts.iter().map(|entry| entry.rows).sum();
+    let close: u64 = texts.iter().map(|entry| entry.within_one).sum();
+    assert_eq!(rows, close, "the README says all");
+    let tools = of("tools_and_system");
+    let tools = tools.iter().find(|entry| entry.family == "claude-v3").unwrap();
+    let (median, p95) = (percent(tools.median_ppm), percent(tools.p95_ppm));
+    let readme = include_str!("../README.md");
+    for stated in [
+        format!("all {rows} texts are counted within one token"),
+        format!("a median error of {median} and a 95th percentile of {p95}"),
+    ] {
+        assert!(readme.contains(&stated), "{stated}");
     }
 }

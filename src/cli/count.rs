@@ -172,8 +172,14 @@ impl Options {
         if self.families { all } else { Vec::new() }
     }
 
-    fn request(&self, bytes: &[u8], spec: TokenizerSpec) -> Result<Counted, String> {
-        let model = self.model.as_deref();
+    /// A request that names that model.
+    fn request(
+        &self,
+        bytes: &[u8],
+        model: Option<&str>,
+        spec: TokenizerSpec,
+    ) -> Result<Counted, String> {
+        let model = self.model.as_deref().or(model);
         counting::count_request(bytes, self.provider, spec, model, self.date)
             .map_err(|error| error.to_string())
     }
@@ -185,22 +191,22 @@ fn whole(
     bytes: &[u8],
     path: &Path,
 ) -> Result<(Counted, Vec<Counted>), CliError> {
-    let is_request = match options.kind {
-        Some(kind) => kind == Kind::Request,
-        None => counting::is_request(bytes),
+    let found = match options.kind {
+        Some(Kind::Text) => None,
+        Some(Kind::Request) => Some(counting::model_in(bytes)),
+        None => counting::model_of_request(bytes),
     };
-    if options.kind.is_none() && !is_request && counting::may_be_request(bytes) {
+    if options.kind.is_none() && found.is_none() && counting::may_be_request(bytes) {
         return Err(unsure(path, ""));
     }
     let wrong = |message: String| CliError::Usage {
         message: format!("{}: {message}", name_of(path)),
         help: "give a request body with `messages`, or a text in UTF-8 (--as text)".to_owned(),
     };
-    if is_request {
-        let model = counting::model_in(bytes);
-        let spec = options.tokenizer(model.as_deref());
-        let counted = options.request(bytes, spec).map_err(wrong)?;
-        let others = options.others().into_iter().map(|spec| options.request(bytes, spec));
+    if let Some(model) = found.as_ref().map(Option::as_deref) {
+        let counted = options.request(bytes, model, options.tokenizer(model)).map_err(wrong)?;
+        let others = options.others().into_iter();
+        let others = others.map(|spec| options.request(bytes, model, spec));
         return Ok((counted, others.collect::<Result<_, _>>().map_err(wrong)?));
     }
     let text = std::str::from_utf8(bytes)
@@ -313,10 +319,12 @@ fn counted_line(
             Ok(specs.into_iter().map(|spec| counting::count_text(&text, spec)).collect())
         }
         None => {
+            let model = counting::model_in(line);
+            let model = model.as_deref();
             if specs.is_empty() {
-                specs.push(options.tokenizer(counting::model_in(line).as_deref()));
+                specs.push(options.tokenizer(model));
             }
-            specs.into_iter().map(|spec| options.request(line, spec)).collect()
+            specs.into_iter().map(|spec| options.request(line, model, spec)).collect()
         }
     };
     Ok(counted::line_json(number, &counted.map_err(wrong)?))

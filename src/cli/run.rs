@@ -95,7 +95,7 @@ fn corrections(path: &Path) -> Result<Corrections, CliError> {
         source,
     })?;
     Corrections::parse(&text).map_err(|error| CliError::Usage {
-        message: format!("{}: {error}", path.display()),
+        message: format!("{}:{error}", path.display()),
         help: "write one with `forkcost calibrate ROWS --out FILE`".to_owned(),
     })
 }

@@ -171,9 +171,25 @@ pub(super) fn is_measured_exact(tokenizer: TokenizerSpec, class: Class) -> bool 
     rows >= EXACT_ROWS_MIN && close * 100 >= rows * EXACT_PERCENT_MIN
 }
 
+/// Whose counts these are beside those of the model that bills, and what was measured of them on
+/// requests of that class, in a sentence without its end; `own` are the counts of the model's
+/// family, where the model is known.
+pub fn evidence(tokenizer: TokenizerSpec, own: Option<TokenizerSpec>, class: Class) -> String {
+    let error = measured_error(tokenizer, &own.map_or(String::new(), |own| own.to_string()), class);
+    let whose = match (own, tokenizer.claude_family(), tokenizer.is_scaled()) {
+        (Some(own), _, _) if own == tokenizer => return error,
+        (None, _, _) => "no known model is named",
+        (Some(_), Some(_), false) => "counts of another family than the model's",
+        (Some(_), Some(_), true) => "a family's counts times a factor",
+        (Some(_), None, true) => "a scaled stand-in for the model's own tokenizer",
+        (Some(_), None, false) => "counts of another vocabulary than the model's",
+    };
+    format!("{whose}; {error}")
+}
+
 /// What is measured of a tokenizer's counts of requests of that class to models of that family, in
 /// a sentence without its end.
-pub fn measured_error(tokenizer: TokenizerSpec, family: &str, class: Class) -> String {
+fn measured_error(tokenizer: TokenizerSpec, family: &str, class: Class) -> String {
     let plain = TokenizerSpec::exact(tokenizer.vocabulary).to_string();
     let known = |class: &str| {
         measured().iter().find(|entry| {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::accuracy::percent;
 use super::calibrate::{Class, RowResult};
+use super::statistics::{Error, Statistics};
 use crate::tokens::{SCALE_MILLI_MAX, TokenizerSpec};
 
 /// Fewest requests that a correction rests on.
@@ -17,6 +18,12 @@ const SPREAD_MIN: u64 = 2;
 
 /// Most tokens that a correction adds or takes.
 const TOKENS_MAX: u64 = 100_000;
+
+/// A factor of one.
+const UNIT_PPM: u64 = 1_000_000;
+
+/// Smallest and largest factor.
+const FACTOR_PPM: std::ops::RangeInclusive<u64> = 100_000..=10_000_000;
 
 /// A table of corrections, as it stands in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,29 +56,28 @@ pub struct Correction {
     pub median_ppm: u64,
 }
 
-/// Why a file is no table of corrections.
+/// Why a file is no table of corrections, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CorrectionError {
-    /// It has another shape.
-    #[error("not a calibration: {message}")]
-    Shape {
-        /// What the parser says.
-        message: String,
-    },
-    /// It has another version.
-    #[error("a calibration of version {found}; this program reads version 1")]
-    Version {
-        /// The version that it states.
-        found: u32,
-    },
-    /// It has an entry that corrects nothing.
-    #[error("correction {number}: {message}")]
-    Entry {
-        /// Number of the entry, from 1.
-        number: usize,
-        /// What is wrong with it.
-        message: String,
-    },
+#[error("{line}:{column}: {message}")]
+pub struct CorrectionError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong: the key, its value and what is allowed.
+    pub message: String,
+}
+
+impl CorrectionError {
+    fn at(text: &str, offset: usize, message: String) -> CorrectionError {
+        let before = &text[..text.floor_char_boundary(offset)];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        CorrectionError {
+            line: 1 + before.matches('\n').count(),
+            column: 1 + before[line_start..].chars().count(),
+            message,
+        }
+    }
 }
 
 impl Corrections {
@@ -84,37 +90,34 @@ impl Corrections {
     /// Where it has another shape or version, or names a tokenizer or class that does not exist, or
     /// a factor outside of 0.1 to 10.
     pub fn parse(text: &str) -> Result<Corrections, CorrectionError> {
-        let read: Corrections = toml::from_str(text)
-            .map_err(|error| CorrectionError::Shape { message: error.message().to_owned() })?;
-        if read.forkcost_calibration != Corrections::VERSION {
-            return Err(CorrectionError::Version { found: read.forkcost_calibration });
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct File {
+            forkcost_calibration: toml::Spanned<u32>,
+            #[serde(default)]
+            corrections: Vec<toml::Spanned<Correction>>,
         }
-        for (index, entry) in read.corrections.iter().enumerate() {
-            let wrong = |message: String| CorrectionError::Entry { number: index + 1, message };
-            TokenizerSpec::check(&entry.tokenizer).map_err(|error| wrong(error.to_string()))?;
-            if !Class::ALL.iter().any(|class| class.as_str() == entry.class) {
-                let known = Class::ALL.map(Class::as_str).join(", ");
-                let class = &entry.class;
-                return Err(wrong(format!("class `{class}` does not exist; known are {known}")));
-            }
-            if entry.tokens.unsigned_abs() > TOKENS_MAX {
-                let tokens = entry.tokens;
-                return Err(wrong(format!(
-                    "tokens {tokens} is not in -{TOKENS_MAX}..={TOKENS_MAX}"
-                )));
-            }
-            let same = |other: &Correction| other.key() == entry.key();
-            if read.corrections[..index].iter().any(same) {
-                return Err(wrong(
-                    "model, tokenizer and class stand in an earlier one too".to_owned(),
-                ));
-            }
-            if !(100_000..=10_000_000).contains(&entry.factor_ppm) {
-                let factor = entry.factor_ppm;
-                return Err(wrong(format!("factor_ppm {factor} is not in 100000..=10000000")));
-            }
+        let wrong = |offset: usize, message: String| CorrectionError::at(text, offset, message);
+        let read: File = toml::from_str(text).map_err(|error| {
+            let message = format!("not a calibration: {}", error.message());
+            wrong(error.span().map_or(0, |span| span.start), message)
+        })?;
+        let version = read.forkcost_calibration.get_ref();
+        if *version != Corrections::VERSION {
+            let message = format!(
+                "forkcost_calibration is {version}; this program reads version {}",
+                Corrections::VERSION
+            );
+            return Err(wrong(read.forkcost_calibration.span().start, message));
         }
-        Ok(read)
+        let mut corrections: Vec<Correction> = Vec::with_capacity(read.corrections.len());
+        for entry in read.corrections {
+            let start = entry.span().start;
+            let entry = entry.into_inner();
+            entry.check(&corrections).map_err(|message| wrong(start, message))?;
+            corrections.push(entry);
+        }
+        Ok(Corrections { forkcost_calibration: Corrections::VERSION, corrections })
     }
 
     /// The table as a file.
@@ -148,6 +151,26 @@ impl Correction {
         let scale = u64::from(tokenizer.scale_milli) * self.factor_ppm;
         let scale_milli = u32::try_from((scale + 500_000) / 1_000_000).unwrap_or(SCALE_MILLI_MAX);
         TokenizerSpec { scale_milli: scale_milli.clamp(1, SCALE_MILLI_MAX), ..tokenizer }
+    }
+
+    /// What is wrong with it behind those before it.
+    fn check(&self, before: &[Correction]) -> Result<(), String> {
+        let Correction { tokenizer, class, tokens, factor_ppm, .. } = self;
+        TokenizerSpec::check(tokenizer).map_err(|error| error.to_string())?;
+        if !Class::ALL.iter().any(|known| known.as_str() == class) {
+            let known = Class::ALL.map(Class::as_str).join(", ");
+            return Err(format!("class = \"{class}\" does not exist; known are {known}"));
+        }
+        if tokens.unsigned_abs() > TOKENS_MAX {
+            return Err(format!("tokens = {tokens} is not in -{TOKENS_MAX}..={TOKENS_MAX}"));
+        }
+        if !FACTOR_PPM.contains(factor_ppm) {
+            return Err(format!("factor_ppm = {factor_ppm} is not in {FACTOR_PPM:?}"));
+        }
+        if before.iter().any(|other| other.key() == self.key()) {
+            return Err("model, tokenizer and class stand in an earlier correction too".to_owned());
+        }
+        Ok(())
     }
 
     /// What it is of.
@@ -187,84 +210,72 @@ pub(super) fn fit<'a>(rows: impl Iterator<Item = &'a RowResult>) -> Corrections 
         let key = (row.model.as_str(), row.tokenizer.identity(), row.class);
         groups.entry(key).or_default().push((row.counted, row.billed));
     }
-    let mut corrections = Vec::new();
-    for ((model, tokenizer, class), pairs) in groups {
-        if pairs.len() < ROWS_MIN {
-            continue;
-        }
-        let sizes = || pairs.iter().map(|(counted, _)| (*counted).max(1));
-        let spread = sizes().max().unwrap_or(1) / sizes().min().unwrap_or(1);
-        let mut best = Candidate::new(1_000_000, 0, &pairs);
-        let nothing = best;
-        let factor = if spread >= SPREAD_MIN { median_ratio(&pairs) } else { 1_000_000 };
-        for factor_ppm in [1_000_000, factor] {
-            let alone = Candidate::new(factor_ppm, 0, &pairs);
-            let tokens = alone.median_left(&pairs);
-            for candidate in [alone, Candidate::new(factor_ppm, tokens, &pairs)] {
-                if candidate.tokens.unsigned_abs() <= TOKENS_MAX
-                    && candidate.median_ppm < best.median_ppm
-                {
-                    best = candidate;
-                }
-            }
-        }
-        if best.median_ppm * 2 <= nothing.median_ppm
-            && nothing.median_ppm > 0
-            && best.p95_ppm <= nothing.p95_ppm
-        {
-            corrections.push(Correction {
-                model: model.to_owned(),
-                tokenizer,
-                class: class.as_str().to_owned(),
-                factor_ppm: best.factor_ppm,
-                tokens: best.tokens,
-                rows: pairs.len() as u64,
-                median_ppm: best.median_ppm,
-            });
-        }
-    }
+    let fitted = groups.into_iter().filter_map(|((model, tokenizer, class), pairs)| {
+        let (model, class) = (model.to_owned(), class.as_str().to_owned());
+        Some(Correction { model, tokenizer, class, ..best(&pairs)? })
+    });
+    let corrections = fitted.collect();
     Corrections { forkcost_calibration: Corrections::VERSION, corrections }
 }
 
-#[derive(Clone, Copy)]
+/// The best correction of pairs of counted and billed tokens, where one is worth it.
+fn best(pairs: &[(u64, u64)]) -> Option<Correction> {
+    if pairs.len() < ROWS_MIN {
+        return None;
+    }
+    let sizes = || pairs.iter().map(|(counted, _)| (*counted).max(1));
+    let spread = sizes().max().unwrap_or(1) / sizes().min().unwrap_or(1);
+    let nothing = Candidate::new(UNIT_PPM, 0, pairs);
+    let factor = if spread >= SPREAD_MIN { median_ratio(pairs) } else { UNIT_PPM };
+    let mut best = nothing.clone();
+    for factor_ppm in [UNIT_PPM, factor] {
+        let alone = Candidate::new(factor_ppm, 0, pairs);
+        let tokens = alone.median_left(pairs);
+        for candidate in [alone, Candidate::new(factor_ppm, tokens, pairs)] {
+            let is_allowed = candidate.correction.tokens.unsigned_abs() <= TOKENS_MAX;
+            if is_allowed && candidate.errors.median_ppm < best.errors.median_ppm {
+                best = candidate;
+            }
+        }
+    }
+    let halves = best.errors.median_ppm * 2 <= nothing.errors.median_ppm;
+    let is_worth_it = nothing.errors.median_ppm > 0 && halves;
+    (is_worth_it && best.errors.p95_ppm <= nothing.errors.p95_ppm).then_some(best.correction)
+}
+
+/// A correction that may be the best, and the errors after it.
+#[derive(Clone)]
 struct Candidate {
-    factor_ppm: u64,
-    tokens: i64,
-    median_ppm: u64,
-    p95_ppm: u64,
+    correction: Correction,
+    errors: Statistics,
 }
 
 impl Candidate {
     fn new(factor_ppm: u64, tokens: i64, pairs: &[(u64, u64)]) -> Candidate {
-        let candidate = Candidate { factor_ppm, tokens, median_ppm: 0, p95_ppm: 0 };
-        let errors = pairs.iter().map(|(counted, billed)| {
-            let off = u128::from(candidate.apply(*counted).abs_diff(*billed));
-            u64::try_from(off * 1_000_000 / u128::from((*billed).max(1))).unwrap_or(u64::MAX)
-        });
-        let mut errors: Vec<u64> = errors.collect();
-        errors.sort_unstable();
-        let p95 = (errors.len() * 95).div_ceil(100).max(1) - 1;
-        let p95_ppm = errors.get(p95).copied().unwrap_or_default();
-        Candidate { median_ppm: median(errors), p95_ppm, ..candidate }
-    }
-
-    fn apply(self, counted: u64) -> u64 {
-        let correction = Correction {
+        let mut correction = Correction {
             model: String::new(),
             tokenizer: String::new(),
             class: String::new(),
-            factor_ppm: self.factor_ppm,
-            tokens: self.tokens,
-            rows: 0,
+            factor_ppm,
+            tokens,
+            rows: pairs.len() as u64,
             median_ppm: 0,
         };
-        correction.apply(counted)
+        let errors = pairs.iter().map(|(counted, billed)| {
+            let counted = correction.apply(*counted);
+            Error { counted, billed: *billed, between: (counted, counted) }
+        });
+        let errors = Statistics::of(&errors.collect::<Vec<_>>());
+        correction.median_ppm = errors.median_ppm;
+        Candidate { correction, errors }
     }
 
     /// The median of what the bills have more.
-    fn median_left(self, pairs: &[(u64, u64)]) -> i64 {
+    fn median_left(&self, pairs: &[(u64, u64)]) -> i64 {
         let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        let left = |(counted, billed): &(u64, u64)| signed(*billed) - signed(self.apply(*counted));
+        let left = |(counted, billed): &(u64, u64)| {
+            signed(*billed) - signed(self.correction.apply(*counted))
+        };
         median(pairs.iter().map(left).collect())
     }
 }
@@ -274,7 +285,7 @@ fn median_ratio(pairs: &[(u64, u64)]) -> u64 {
         let ratio = u128::from(*billed) * 1_000_000 / u128::from((*counted).max(1));
         u64::try_from(ratio).unwrap_or(u64::MAX)
     });
-    median(ratios.collect()).clamp(100_000, 10_000_000)
+    median(ratios.collect()).clamp(*FACTOR_PPM.start(), *FACTOR_PPM.end())
 }
 
 /// The lower of the two in the middle; the default of nothing.
@@ -343,11 +354,14 @@ mod tests {
         };
         assert!(Corrections::parse(&entry("o200k_base", "text", 1_000_000)).is_ok());
         for (text, word) in [
-            ("forkcost_calibration = 2".to_owned(), "version 2"),
-            ("x = 1".to_owned(), "not a calibration"),
-            (entry("gpt2", "text", 1_000_000), "gpt2"),
-            (entry("o200k_base", "words", 1_000_000), "known are text"),
-            (entry("o200k_base", "text", 1), "factor_ppm 1"),
+            ("forkcost_calibration = 2".to_owned(), "1:24: forkcost_calibration is 2"),
+            ("forkcost_calibration = 1\nx = 1".to_owned(), "2:1: not a calibration"),
+            (entry("gpt2", "text", 1_000_000), "2:1: tokenizer `gpt2`"),
+            (
+                entry("o200k_base", "words", 1_000_000),
+                "class = \"words\" does not exist; known are text",
+            ),
+            (entry("o200k_base", "text", 1), "factor_ppm = 1 is not in 100000..=10000000"),
         ] {
             let error = Corrections::parse(&text).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");

@@ -6,7 +6,7 @@ use super::accuracy::is_measured_exact;
 use super::calibrate::{Class, class_of};
 use crate::measure::{TokenizedPrompt, tokenize};
 use crate::provider::{Provider, RenderOptions};
-use crate::request::json::{JsonError, parse};
+use crate::request::json::{JsonError, Node, parse};
 use crate::request::{Extra, Mark, RequestBody};
 use crate::tokens::{Tokenizer, TokenizerSpec};
 
@@ -85,10 +85,12 @@ pub struct BlockCount {
     pub extras: Vec<Extra>,
 }
 
-/// Whether bytes are a request body: a JSON object with a list of messages.
-pub fn is_request(bytes: &[u8]) -> bool {
-    parse(bytes)
-        .is_ok_and(|root| root.get("messages").is_some_and(|messages| !messages.items().is_empty()))
+/// The model that a request body, a JSON object with a list of messages, names, if it names one;
+/// `None` where bytes are none.
+pub fn model_of_request(bytes: &[u8]) -> Option<Option<String>> {
+    let root = parse(bytes).ok()?;
+    let messages = root.get("messages").is_some_and(|messages| !messages.items().is_empty());
+    messages.then(|| model_named(bytes, &root))
 }
 
 /// Whether bytes that are no request body look as if they should be one: they begin like a JSON
@@ -106,7 +108,10 @@ const LOOKED_AT_BYTES: usize = 1 << 20;
 
 /// The model that a request body names.
 pub fn model_in(bytes: &[u8]) -> Option<String> {
-    let root = parse(bytes).ok()?;
+    model_named(bytes, &parse(bytes).ok()?)
+}
+
+fn model_named(bytes: &[u8], root: &Node) -> Option<String> {
     root.get("model").or_else(|| root.get("modelId"))?.text(bytes)
 }
 
@@ -188,6 +193,10 @@ pub fn count_request(
     let model = model.map(str::to_owned).or_else(|| model_in(bytes)).unwrap_or_default();
     let own = provider.tokenizer_for(&model);
     let mut counted = of_prompt(&prompt, tokenizer, model, own);
+    if family.is_none() {
+        // Without frames nobody looked for them.
+        counted.unmodelled = provider.unmodelled(bytes);
+    }
     if own.is_none() && !counted.model.is_empty() {
         counted.unmodelled.push(format!("model {}", counted.model));
     }

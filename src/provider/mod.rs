@@ -55,6 +55,9 @@ pub trait Provider: WireFormat + Sync + std::fmt::Debug {
         options: RenderOptions,
     ) -> Result<RenderedPrompt, crate::request::json::JsonError>;
 
+    /// What of a recorded body no rule of counting is known for, by its name in the body.
+    fn unmodelled(&self, body: &[u8]) -> Vec<String>;
+
     /// Whether requests to that platform, by its name in a recording, are requests to these models:
     /// the provider itself or a cloud.
     fn serves(&self, platform: &str) -> bool;

@@ -9,6 +9,8 @@ mod bpe;
 pub mod claude;
 mod counter;
 pub mod file;
+#[cfg(test)]
+mod samples;
 mod spec;
 
 pub use claude::{ClaudeFamily, JOINT_BYTES, joint};

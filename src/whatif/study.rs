@@ -338,26 +338,19 @@ impl Run<'_> {
 /// How tokens were counted, how sure that is, and how far such counts are from bills.
 fn tokenizer_note(scenario: &Scenario, measured: &Measured) -> TokenizerNote {
     let spec = scenario.tokenizer;
-    let class = measured.prompts.iter().map(counting::class_of).max().unwrap_or(Class::Text);
-    let error = counting::measured_error(spec, &scenario.model.family, class);
-    let note = match (spec.claude_family(), spec.is_scaled()) {
-        (Some(_), false) if spec == scenario.model.tokenizer => error,
-        (Some(_), false) => format!("counts of another family than the model's; {error}"),
-        (Some(_), true) => format!("a family's counts times a factor; {error}"),
-        (None, true) => format!("a scaled stand-in for the model's own tokenizer; {error}"),
-        (None, false) => format!("counts of another provider's vocabulary; {error}"),
-    };
+    let class = families(measured).map(counting::class_of).max().unwrap_or(Class::Text);
+    let note = counting::evidence(spec, Some(scenario.model.tokenizer), class);
     let note = match &scenario.correction {
         Some(correction) => format!("{}; {note}", correction.note),
         None => note,
     };
-    let between = measured.prompts.iter().map(|prompt| (prompt.tokens(), prompt.tokens_between()));
-    let widest = between.max_by_key(|(tokens, _)| *tokens).filter(|(_, (low, high))| low != high);
-    let note = match widest {
-        Some((tokens, (low, high))) => {
+    let longest = measured.prompts.iter().max_by_key(|prompt| prompt.tokens());
+    let between = longest.map(|prompt| (prompt.tokens(), prompt.tokens_between()));
+    let note = match between {
+        Some((tokens, (low, high))) if low != high => {
             format!("{note}; the longest prompt, {tokens}, lies between {low} and {high}")
         }
-        None => note,
+        Some(_) | None => note,
     };
     let exactness = exactness(scenario, measured).as_str().to_owned();
     TokenizerNote { name: spec.to_string(), exactness, note }
@@ -370,7 +363,13 @@ fn exactness(scenario: &Scenario, measured: &Measured) -> Exactness {
     }
     let own = Some(scenario.model.tokenizer);
     let of = |prompt| counting::exactness_of(prompt, scenario.tokenizer, own);
-    measured.prompts.iter().map(of).max().unwrap_or(Exactness::Estimated)
+    families(measured).map(of).max().unwrap_or(Exactness::Estimated)
+}
+
+/// One prompt of each set of siblings: what stands around their texts is the same for all of them.
+fn families(measured: &Measured) -> impl Iterator<Item = &TokenizedPrompt> {
+    let mut seen = HashSet::new();
+    measured.prompts.iter().filter(move |prompt| seen.insert(prompt.family_key()))
 }
 
 /// Widest interval, in tokens, of an image whose pixels are looked at.

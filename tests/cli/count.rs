@@ -313,8 +313,14 @@ fn rows_and_calibrations_that_are_none_are_refused_with_their_place() {
         (vec!["calibrate", "bad.jsonl"], "bad.jsonl:2:"),
         (vec!["calibrate", "empty.jsonl"], "no recorded request"),
         (vec!["calibrate", "bad.jsonl", "--tokenizer", "x"], "`x`"),
-        (vec!["run", "s.toml", "--no-report", "--calibration", "other.toml"], "version 7"),
-        (vec!["run", "s.toml", "--no-report", "--calibration", "bad.jsonl"], "not a calibration"),
+        (
+            vec!["run", "s.toml", "--no-report", "--calibration", "other.toml"],
+            "other.toml:1:24: forkcost_calibration is 7",
+        ),
+        (
+            vec!["run", "s.toml", "--no-report", "--calibration", "bad.jsonl"],
+            "bad.jsonl:1:1: not a calibration",
+        ),
     ] {
         let ran = lab.run(&args);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{args:?}: {}", ran.stderr);

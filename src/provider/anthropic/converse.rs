@@ -9,7 +9,7 @@ use super::canonical;
 use super::parts::without_data;
 use super::render::assumed_image;
 use crate::request::json::{Node, write_canonical, write_string};
-use crate::request::{BlockKind, Frame, RenderedBlock, RenderedPrompt, Role, Section};
+use crate::request::{BlockKind, Frame, RenderedBlock, Role, Section};
 use crate::units::CacheTtl;
 
 /// Top-level members besides the prompt that key the cache.
@@ -25,8 +25,8 @@ pub(super) fn is_converse(root: &Node) -> bool {
         || block.is_some_and(|block| !block.members().is_empty() && block.get("type").is_none())
 }
 
-/// The whole prompt of such a body.
-pub(super) fn render(bytes: &[u8], root: &Node) -> RenderedPrompt {
+/// The blocks of such a body, and what besides them keys the cache.
+pub(super) fn blocks(bytes: &[u8], root: &Node) -> (Vec<RenderedBlock>, String) {
     let view = View { bytes };
     let mut blocks = Vec::new();
     let config = root.get("toolConfig");
@@ -44,8 +44,7 @@ pub(super) fn render(bytes: &[u8], root: &Node) -> RenderedPrompt {
             view.blocks(content, Section::Messages, &pointer, role, &mut blocks);
         }
     }
-    let namespace = view.namespace(root, config).into();
-    RenderedPrompt { shared: blocks.into(), own: None, namespace, ..RenderedPrompt::default() }
+    (blocks, view.namespace(root, config))
 }
 
 struct View<'a> {
@@ -149,9 +148,9 @@ mod tests {
 
     #[test]
     fn points_mark_the_block_before_them_and_are_no_blocks() {
-        let prompt = render(BODY.as_bytes(), &parse(BODY.as_bytes()).unwrap());
-        let seen: Vec<(&str, BlockKind, Option<CacheTtl>, bool)> = prompt
-            .blocks()
+        let (blocks, namespace) = blocks(BODY.as_bytes(), &parse(BODY.as_bytes()).unwrap());
+        let seen: Vec<(&str, BlockKind, Option<CacheTtl>, bool)> = blocks
+            .iter()
             .map(|block| (block.pointer.as_str(), block.kind, block.marker, block.starts_message))
             .collect();
         let (five, hour) = (Some(CacheTtl::FiveMinutes), Some(CacheTtl::OneHour));
@@ -165,7 +164,7 @@ mod tests {
                 ("/messages/1/content/0", BlockKind::ToolUse, None, true),
             ]
         );
-        assert_eq!(&*prompt.namespace, "\"toolChoice\":{\"auto\":{}}\n");
+        assert_eq!(namespace, "\"toolChoice\":{\"auto\":{}}\n");
     }
 
     #[test]

@@ -81,6 +81,10 @@ impl Provider for Anthropic {
         render::render_recorded(body, options)
     }
 
+    fn unmodelled(&self, body: &[u8]) -> Vec<String> {
+        render::unmodelled(body)
+    }
+
     fn counts_every_block(&self, platform: &str) -> bool {
         platform.to_ascii_lowercase().starts_with("bedrock")
     }

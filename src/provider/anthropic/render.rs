@@ -91,15 +91,8 @@ pub(super) fn render(
 ) -> Result<RenderedPrompt, JsonError> {
     let bytes = body.to_vec();
     let root = json::parse(&bytes)?;
-    let mut blocks = blocks(&bytes, &root, options);
-    let (tail, unmodelled) = match options.family {
-        Some(_) => attach(&mut blocks, &bytes, &root, options)?,
-        None => Default::default(),
-    };
-    correct(&mut blocks, options.correction);
-    let own = if body.own_block().is_empty() { None } else { blocks.pop() };
-    let namespace = namespace(&bytes, &root).into();
-    Ok(RenderedPrompt { shared: blocks.into(), own, namespace, tail, unmodelled })
+    let source = Source { bytes: &bytes, root: &root, has_own: !body.own_block().is_empty() };
+    source.finished(blocks(&bytes, &root, options), namespace(&bytes, &root), options)
 }
 
 /// The prompt of a recorded body of any API that carries requests to these models.
@@ -109,26 +102,42 @@ pub(super) fn render_recorded(
 ) -> Result<RenderedPrompt, JsonError> {
     let bytes = body.to_vec();
     let root = json::parse(&bytes)?;
-    let mut prompt = if converse::is_converse(&root) {
-        converse::render(&bytes, &root)
-    } else if parts::is_chat(&bytes, &root) {
-        let (namespace, framed) = (namespace(&bytes, &root), framed(&bytes, &root, options)?);
-        return Ok(from_parts(framed, namespace));
-    } else {
-        let mut prompt = render(body, options)?;
-        if options.family.is_none() {
-            prompt.unmodelled = unmodelled(&bytes, &root);
-        }
-        return Ok(prompt);
-    };
-    if options.family.is_none() {
-        prompt.unmodelled = unmodelled(&bytes, &root);
-    } else {
-        let mut blocks = prompt.shared.to_vec();
-        (prompt.tail, prompt.unmodelled) = attach(&mut blocks, &bytes, &root, options)?;
-        prompt.shared = blocks.into();
+    let source = Source { bytes: &bytes, root: &root, has_own: false };
+    if converse::is_converse(&root) {
+        let (blocks, namespace) = converse::blocks(&bytes, &root);
+        return source.finished(blocks, namespace, options);
     }
-    Ok(prompt)
+    if parts::is_chat(&bytes, &root) {
+        return Ok(from_parts(framed(&bytes, &root, options)?, namespace(&bytes, &root)));
+    }
+    source.finished(blocks(&bytes, &root, options), namespace(&bytes, &root), options)
+}
+
+/// A body that is read.
+struct Source<'a> {
+    bytes: &'a [u8],
+    root: &'a Node,
+    /// Whether the last block is the request's own.
+    has_own: bool,
+}
+
+impl Source<'_> {
+    /// The prompt of its blocks, framed where a family is asked for.
+    fn finished(
+        &self,
+        mut blocks: Vec<RenderedBlock>,
+        namespace: String,
+        options: RenderOptions,
+    ) -> Result<RenderedPrompt, JsonError> {
+        let (tail, unmodelled) = match options.family {
+            Some(_) => attach(&mut blocks, self.bytes, self.root, options)?,
+            None => Default::default(),
+        };
+        correct(&mut blocks, options.correction);
+        let own = if self.has_own { blocks.pop() } else { None };
+        let (shared, namespace) = (blocks.into(), namespace.into());
+        Ok(RenderedPrompt { shared, own, namespace, tail, unmodelled })
+    }
 }
 
 /// The first block of the messages carries the correction of the request.
@@ -138,9 +147,10 @@ fn correct(blocks: &mut [RenderedBlock], tokens: i64) {
     }
 }
 
-/// What of a request no rule of counting is known for, by its name.
-fn unmodelled(bytes: &[u8], root: &Node) -> Arc<[String]> {
-    parts::take_apart(bytes, root).map(|parts| parts.unmodelled).unwrap_or_default().into()
+/// What of a body no rule of counting is known for, by its name.
+pub(super) fn unmodelled(bytes: &[u8]) -> Vec<String> {
+    let parts = json::parse(bytes).and_then(|root| parts::take_apart(bytes, &root));
+    parts.map(|parts| parts.unmodelled).unwrap_or_default()
 }
 
 fn framed(bytes: &[u8], root: &Node, options: RenderOptions) -> Result<Framed, JsonError> {

@@ -5,28 +5,13 @@ use super::{
     Framed, FramedBlock, Known, calls_begin, calls_end, last_said, media, spell_call, unknown_block,
 };
 use crate::provider::anthropic::parts::{MessagePart, Part, Parts, kind_of_part};
-use crate::request::{BlockKind, Extra, ExtraKind, Frame, Mark, Role, Section, Standing};
+use crate::request::{Extra, ExtraKind, Frame, Mark, Role, Section, Standing};
 use crate::tokens::ClaudeFamily;
 
 pub(super) fn frame(parts: &Parts, family: ClaudeFamily, known: &Known) -> Framed {
     let numbers = &constants().apart;
     let [front, rest] = known.tool_prompts(parts, family);
-    let mut blocks = super::tools(parts, family);
-    if let Some(tool) = blocks.first_mut() {
-        tool.frame.extras.push(front);
-    }
-    for (pointer, text) in &parts.system {
-        blocks.push(FramedBlock {
-            pointer: pointer.clone(),
-            section: Section::System,
-            kind: BlockKind::System,
-            role: None,
-            starts_message: false,
-            text: text.clone(),
-            frame: apart(Vec::new()),
-            is_dropped: false,
-        });
-    }
+    let blocks = super::before_messages(parts, family, front, |_| apart(Vec::new()));
     let request = numbers.request.get(family.name()).copied().unwrap_or_default();
     let start = request.saturating_sub(numbers.tail + numbers.message);
     let mut extras = vec![Extra::exact(ExtraKind::Frame, start, Mark::Measured)];

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::constants::{Joined, constants};
 use super::{
-    Framed, FramedBlock, Known, behind_role, calls_begin, calls_end, media, spell_call,
+    Framed, FramedBlock, Known, behind_role, calls_begin, calls_end, last_said, media, spell_call,
     unknown_block,
 };
 use crate::provider::anthropic::parts::{Choice, MessagePart, Part, Parts, kind_of_part};
-use crate::request::{BlockKind, Extra, ExtraKind, Frame, Mark, Role, Section, Standing};
+use crate::request::{Extra, ExtraKind, Frame, Mark, Role, Section, Standing};
 use crate::tokens::ClaudeFamily;
 
 const FAMILY: ClaudeFamily = ClaudeFamily::V3;
@@ -21,11 +21,9 @@ const BREAK: &str = "\n\n";
 pub(super) fn frame(parts: &Parts, known: &Known) -> Framed {
     let numbers = &constants().joined;
     let [front, rest] = known.tool_prompts(parts, FAMILY);
-    let mut blocks = super::tools(parts, FAMILY);
-    if let Some(tool) = blocks.first_mut() {
-        tool.frame.extras.push(front);
-    }
-    system(parts, &mut blocks);
+    let blocks = super::before_messages(parts, FAMILY, front, |before| {
+        joined(if before.is_empty() { "" } else { BREAK }, "", Vec::new())
+    });
     let mut writer = Writer { parts, known, numbers, blocks, names: HashMap::new() };
     // What stands between system prompt and messages belongs to the first block of those.
     let mut extras = vec![Extra::exact(ExtraKind::Frame, numbers.request, Mark::Measured)];
@@ -45,22 +43,6 @@ pub(super) fn frame(parts: &Parts, known: &Known) -> Framed {
 fn joined(before: &str, after: &str, extras: Vec<Extra>) -> Frame {
     let standing = Standing::Joined;
     Frame { before: Arc::from(before), after: Arc::from(after), standing, extras, correction: 0 }
-}
-
-fn system(parts: &Parts, blocks: &mut Vec<FramedBlock>) {
-    for (pointer, text) in &parts.system {
-        let before = if blocks.is_empty() { "" } else { BREAK };
-        blocks.push(FramedBlock {
-            pointer: pointer.clone(),
-            section: Section::System,
-            kind: BlockKind::System,
-            role: None,
-            starts_message: false,
-            text: text.clone(),
-            frame: joined(before, "", Vec::new()),
-            is_dropped: false,
-        });
-    }
 }
 
 struct Writer<'a> {
@@ -88,6 +70,8 @@ enum Place {
 /// Messages of one role behind each other, which are one turn.
 struct Turn<'a> {
     role: Role,
+    /// Index of the first of the messages.
+    start: usize,
     /// The blocks, each with whether it begins a message.
     blocks: Vec<(bool, &'a String, &'a Part)>,
 }
@@ -123,9 +107,9 @@ impl Progress {
 
 fn turns(messages: &[MessagePart]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
-    for message in messages {
+    for (start, message) in messages.iter().enumerate() {
         if turns.last().is_none_or(|turn| turn.role != message.role) {
-            turns.push(Turn { role: message.role, blocks: Vec::new() });
+            turns.push(Turn { role: message.role, start, blocks: Vec::new() });
         }
         if let Some(turn) = turns.last_mut() {
             let blocks = message.blocks.iter().enumerate();
@@ -158,14 +142,10 @@ impl<'a> Writer<'a> {
     }
 
     fn messages(&mut self, mut first: Vec<Extra>) {
-        let turns = turns(&self.parts.messages);
-        let said = turns.iter().rposition(|turn| {
-            let says = |(_, _, part): &(bool, &String, &Part)| matches!(part, Part::Text(_));
-            turn.role == Role::User && turn.blocks.iter().any(says)
-        });
-        for (index, turn) in turns.iter().enumerate() {
+        let said = last_said(self.parts);
+        for turn in &turns(&self.parts.messages) {
             let start = self.blocks.len();
-            self.turn(turn, Some(index) > said || self.known.keeps_thinking);
+            self.turn(turn, Some(turn.start) > said || self.known.keeps_thinking);
             if let Some(block) = self.blocks.get_mut(start) {
                 block.frame.extras.splice(0..0, std::mem::take(&mut first));
             }

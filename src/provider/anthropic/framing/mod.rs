@@ -15,6 +15,7 @@ use std::sync::{Arc, LazyLock};
 use jiff::civil::Date;
 
 use super::parts::{Choice, Part, Parts, ToolKind, ToolPart, arguments, kind_of_part, spell_tool};
+use super::render::assumed_image;
 use crate::provider::facts::anthropic_facts;
 use crate::provider::{ThinkingInHistory, find_model};
 use crate::request::json::parse;
@@ -55,6 +56,28 @@ pub(super) struct FramedBlock {
     pub(super) frame: Frame,
     /// Whether the model does not get it: reasoning of earlier turns.
     pub(super) is_dropped: bool,
+}
+
+impl FramedBlock {
+    /// A block outside messages.
+    fn new(
+        pointer: &str,
+        section: Section,
+        kind: BlockKind,
+        text: String,
+        frame: Frame,
+    ) -> FramedBlock {
+        FramedBlock {
+            pointer: pointer.to_owned(),
+            section,
+            kind,
+            role: None,
+            starts_message: false,
+            text,
+            frame,
+            is_dropped: false,
+        }
+    }
 }
 
 /// The request as a model of that family bills it, on that day or today. Without a family the texts
@@ -101,15 +124,8 @@ fn behind_role(role: &str, text: &str) -> String {
 /// Texts alone, without anything around them.
 fn plain(parts: &Parts) -> Framed {
     let mut framed = Framed { unmodelled: parts.unmodelled.clone(), ..Framed::default() };
-    let alone = |pointer: &str, section, kind, text| FramedBlock {
-        pointer: pointer.to_owned(),
-        section,
-        kind,
-        role: None,
-        starts_message: false,
-        text,
-        frame: Frame::default(),
-        is_dropped: false,
+    let alone = |pointer: &str, section, kind, text| {
+        FramedBlock::new(pointer, section, kind, text, Frame::default())
     };
     for tool in &parts.tools {
         framed.blocks.push(alone(&tool.pointer, Section::Tools, BlockKind::Tool, tool.plain()));
@@ -122,8 +138,8 @@ fn plain(parts: &Parts) -> Framed {
             let mut block = alone(pointer, Section::Messages, kind_of_part(part), part.plain());
             block.role = Some(message.role);
             block.starts_message = index == 0;
-            if let Part::Image(size) = part {
-                block.frame.extras.push(media::image(*size));
+            if let Part::Image(_) = part {
+                block.frame.extras.push(assumed_image());
             }
             framed.blocks.push(block);
         }
@@ -199,6 +215,26 @@ fn plus(extra: Extra, tokens: u64) -> Extra {
     }
 }
 
+/// The blocks before the messages: tools, the first with the part of the hidden prompt that stands
+/// in front of them, and the system prompt, each text in the frame that `around` gives it behind
+/// the blocks so far.
+fn before_messages(
+    parts: &Parts,
+    family: ClaudeFamily,
+    front: Extra,
+    around: impl Fn(&[FramedBlock]) -> Frame,
+) -> Vec<FramedBlock> {
+    let mut blocks = tools(parts, family);
+    if let Some(tool) = blocks.first_mut() {
+        tool.frame.extras.push(front);
+    }
+    for (pointer, text) in &parts.system {
+        let (section, kind, frame) = (Section::System, BlockKind::System, around(&blocks));
+        blocks.push(FramedBlock::new(pointer, section, kind, text.clone(), frame));
+    }
+    blocks
+}
+
 /// The blocks of the tools, spelt out line by line between a tag and its end.
 fn tools(parts: &Parts, family: ClaudeFamily) -> Vec<FramedBlock> {
     let mut blocks = Vec::with_capacity(parts.tools.len());
@@ -219,16 +255,9 @@ fn tools(parts: &Parts, family: ClaudeFamily) -> Vec<FramedBlock> {
             after.push_str("</functions>");
         }
         let (before, after) = (Arc::from(before), Arc::from(after));
-        blocks.push(FramedBlock {
-            pointer: tool.pointer.clone(),
-            section: Section::Tools,
-            kind: BlockKind::Tool,
-            role: None,
-            starts_message: false,
-            text,
-            frame: Frame { before, after, standing: Standing::Joined, extras, correction: 0 },
-            is_dropped: false,
-        });
+        let frame = Frame { before, after, standing: Standing::Joined, extras, correction: 0 };
+        let (section, kind) = (Section::Tools, BlockKind::Tool);
+        blocks.push(FramedBlock::new(&tool.pointer, section, kind, text, frame));
     }
     blocks
 }
