@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::AgentError;
 use super::content::{self, Wording};
+use crate::fork::definition::AGENT_TOOLS;
 use crate::fork::{Dispatch, ForkPlan};
 use crate::provider::import;
 use crate::request::marker::MarkerTtls;
@@ -16,10 +17,6 @@ use crate::tokens::Tokenizer;
 
 /// Most tokens that a synthetic request may be answered with.
 const MAX_TOKENS: u64 = 8_192;
-
-/// The tools that fork, by the names that harnesses give them; the first where a parent has none of
-/// them.
-const FORK_TOOLS: [&str; 2] = ["Agent", "Task"];
 
 /// The text of a scenario.
 #[derive(Clone, Debug)]
@@ -141,7 +138,7 @@ fn dispatch<'a>(
     tokenizer: &Tokenizer,
 ) -> Result<Message, AgentError> {
     let names: Vec<&str> = tool_names.collect();
-    let tool = FORK_TOOLS.into_iter().find(|name| names.contains(name)).unwrap_or(FORK_TOOLS[0]);
+    let tool = AGENT_TOOLS.into_iter().find(|name| names.contains(name)).unwrap_or(AGENT_TOOLS[0]);
     let spec = scenario.parent.dispatch;
     Ok(content::dispatch(
         scenario.seed,

@@ -2,8 +2,20 @@
 //!
 //! [`ForkPlan`] is what a harness holds at the moment of a fork; [`child`] makes one child's
 //! request from it. No type of the simulator stands in this module's surface.
+//!
+//! * [`gate`] decides whether a call becomes a fork, with [`guard`] against forks of forks and
+//!   [`limits`] on how many there are.
+//! * [`definition`] says what an agent's requests start with, and [`history`] which messages are
+//!   inherited.
+//! * [`boilerplate`] is the rules text, and [`report`] reads what children report by it.
 
 pub mod boilerplate;
+pub mod definition;
+pub mod gate;
+pub mod guard;
+pub mod history;
+pub mod limits;
+pub mod report;
 
 use crate::request::build::build;
 use crate::request::json::JsonError;
