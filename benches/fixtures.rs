@@ -10,7 +10,9 @@ use std::sync::Arc;
 use forkcost::cache::{
     CacheBlock, CacheRules, PositionCount, PositionKind, PromptCache, ToolPositions,
 };
-use forkcost::fork::{Dispatch, ForkPlan, PLACEHOLDER, child};
+use forkcost::fork::gate::{Call, Decision, FORK_TYPE, ForkPermit, Gate, Session};
+use forkcost::fork::guard::{Caller, Scan};
+use forkcost::fork::{CloneShape, Dispatch, ForkPlan, PLACEHOLDER, ResultShape, child};
 use forkcost::provider::anthropic::Anthropic;
 use forkcost::request::marker::MarkerTtls;
 use forkcost::request::{
@@ -113,14 +115,27 @@ pub fn fork(prefix_bytes: usize, salt: u64) -> Fork {
     };
     let plan = ForkPlan {
         base: Base::Built(Arc::new(conversation.clone())),
+        permit: permit(),
         dispatch: Dispatch::Appended(dispatch(salt)),
+        clone: CloneShape::Full,
         placeholder: PLACEHOLDER.to_owned(),
-        with_boilerplate: false,
+        results: ResultShape::Array,
+        boilerplate: None,
         policy: MarkerPolicy::CcTail,
         ttls: TTLS,
     };
     let value = value(&conversation, &plan.appended());
     Fork { plan, value }
+}
+
+/// The permit that a main agent is given.
+fn permit() -> ForkPermit {
+    let call = Call { agent_type: Some(FORK_TYPE), remote: false };
+    let caller = Caller { query_source: "repl_main_thread", messages: &[] };
+    match Gate::latch(&Session::default()).decide(&call, &caller, Scan::Structural) {
+        Ok(Decision::Fork(permit)) => permit,
+        other => panic!("a main agent forks: {other:?}"),
+    }
 }
 
 fn tool(n: u64, description: &str) -> Tool {

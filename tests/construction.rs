@@ -5,7 +5,11 @@
 
 use std::sync::Arc;
 
-use forkcost::fork::{Dispatch, ForkPlan, PLACEHOLDER, boilerplate, child};
+use forkcost::fork::gate::{Call, Decision, Era, FORK_TYPE, ForkPermit, Gate, Session};
+use forkcost::fork::guard::{Caller, Scan};
+use forkcost::fork::{
+    CloneShape, Dispatch, ForkPlan, PLACEHOLDER, ResultShape, boilerplate, child,
+};
 use forkcost::measure::{first_difference, shared_prefix, tokenize};
 use forkcost::provider::anthropic::Anthropic;
 use forkcost::provider::{Provider, RenderOptions};
@@ -81,12 +85,25 @@ fn dispatch(calls: usize, thinking: bool) -> Message {
     Message { role: Role::Assistant, blocks }
 }
 
+/// The permit that a main agent is given.
+fn permit() -> ForkPermit {
+    let call = Call { agent_type: Some(FORK_TYPE), remote: false };
+    let caller = Caller { query_source: "repl_main_thread", messages: &[] };
+    match Gate::latch(&Session::default()).decide(&call, &caller, Scan::Structural) {
+        Ok(Decision::Fork(permit)) => permit,
+        other => panic!("a main agent forks: {other:?}"),
+    }
+}
+
 fn plan(base: Base, calls: usize, policy: MarkerPolicy) -> ForkPlan {
     ForkPlan {
+        permit: permit(),
         base,
         dispatch: Dispatch::Appended(dispatch(calls, calls.is_multiple_of(2))),
+        clone: CloneShape::Full,
         placeholder: PLACEHOLDER.to_owned(),
-        with_boilerplate: calls.is_multiple_of(3),
+        results: ResultShape::Array,
+        boilerplate: calls.is_multiple_of(3).then_some(Era::Today),
         policy,
         ttls: TTLS,
     }
@@ -140,8 +157,11 @@ fn plainly(conversation: &Conversation, plan: &ForkPlan, directive: &str) -> Val
     };
     let mut messages: Vec<Value> =
         conversation.messages.iter().chain(&answered(plan)).map(message).collect();
-    let told =
-        if plan.with_boilerplate { boilerplate::before(directive) } else { directive.to_owned() };
+    let told = if plan.boilerplate.is_some() {
+        boilerplate::before(directive)
+    } else {
+        directive.to_owned()
+    };
     let last = messages.last_mut().unwrap();
     last["content"].as_array_mut().unwrap().push(json!({"type": "text", "text": told}));
     let mut body = json!({"model": conversation.model, "max_tokens": conversation.max_tokens});

@@ -7,6 +7,10 @@ mod common;
 mod replayed;
 
 use forkcost::agent::{Play, Variant, play, prepare};
+use forkcost::fork::boilerplate::STANDARD;
+use forkcost::fork::gate::Era;
+use forkcost::fork::guard::Scan;
+use forkcost::fork::{CloneShape, ResultShape};
 use forkcost::measure::first_difference;
 use forkcost::provider::RenderOptions;
 use forkcost::record::RunRecord;
@@ -49,9 +53,9 @@ fn state() -> impl Strategy<Value = (ParentState, i64)> {
 fn scenario() -> impl Strategy<Value = Scenario> {
     let sizes = (1_u64..7, 0_u64..3, 1_u64..8, 200_u64..1_500);
     let policy = (0..POLICIES.len()).prop_map(|index| POLICIES[index].1.clone());
-    (sizes, policy, order(), state(), 0_u64..3, any::<(bool, bool, bool, u16)>()).prop_map(
+    (sizes, policy, order(), state(), 0_u64..3, any::<([bool; 6], u16)>()).prop_map(
         |((children, turns, tools, history), policy, order, (state, age_ms), thinking, bits)| {
-            let (one_hour, per_block, boilerplate, seed) = bits;
+            let ([one_hour, per_block, boilerplate, excised, strings, chapter], seed) = bits;
             let mut scenario = common::golden();
             scenario.seed = u64::from(seed);
             scenario.parent.prompt = ParentPrompt::Parts {
@@ -72,6 +76,16 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             }
             if boilerplate {
                 scenario.fork.boilerplate = BoilerplateSpec::Standard;
+            }
+            if excised {
+                scenario.fork.clone = CloneShape::Excise;
+            }
+            if strings {
+                scenario.fork.results = ResultShape::String;
+            }
+            if chapter {
+                scenario.gate.session.era = Era::Chapter;
+                scenario.gate.scan = Scan::Substring;
             }
             scenario.fork.children = children;
             scenario.fork.policy = policy;
@@ -154,7 +168,7 @@ proptest! {
         prop_assert_eq!(shared.prompt_tokens + own.tokens, study.summary.child_tokens);
         if scenario.fork.boilerplate == BoilerplateSpec::Standard {
             let rules = Tokenizer::new(scenario.tokenizer)
-                .count(forkcost::fork::boilerplate::STANDARD.trim_end());
+                .count(STANDARD.trim_end().trim_end_matches("</fork-boilerplate>"));
             prop_assert!(shared.head_tokens >= rules.0);
         }
         let history = study.segments.iter().find(|row| row.segment == "history").unwrap();

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::AgentError;
 use super::content::{self, Wording};
+use super::permission;
 use crate::fork::definition::AGENT_TOOLS;
+use crate::fork::limits::Exceeded;
 use crate::fork::{Dispatch, ForkPlan};
 use crate::provider::import;
 use crate::request::marker::MarkerTtls;
@@ -25,6 +27,8 @@ pub struct Material {
     pub plan: ForkPlan,
     /// What each child is told, in the order in which children are sent.
     pub directives: Vec<String>,
+    /// The limits of the session that the children exceed.
+    pub exceeded: Vec<Exceeded>,
 }
 
 /// Makes the text of a scenario from its seed and its files.
@@ -34,6 +38,7 @@ pub struct Material {
 pub fn prepare(scenario: &Scenario, tokenizer: &Tokenizer) -> Result<Material, AgentError> {
     within_limit(scenario)?;
     let directives = directives(scenario, tokenizer)?;
+    let exceeded = permission::exceeded(scenario)?;
     let (base, dispatch) = match &scenario.parent.prompt {
         ParentPrompt::Parts { tools, system, history } => {
             parts(scenario, tools, system, history, &directives, tokenizer)?
@@ -44,15 +49,28 @@ pub fn prepare(scenario: &Scenario, tokenizer: &Tokenizer) -> Result<Material, A
         PlaceholderSpec::Text(text) => text.clone(),
         PlaceholderSpec::Sized(tokens) => content::placeholder(scenario.seed, *tokens, tokenizer)?,
     };
+    let permit = match &base {
+        Base::Built(conversation) => permission::permit(scenario, &conversation.messages)?,
+        Base::Captured(captured) => {
+            let text = String::from_utf8_lossy(captured.bytes());
+            permission::permit(scenario, &import::messages(&text)?)?
+        }
+    };
     let plan = ForkPlan {
+        permit,
         base,
         dispatch,
+        clone: scenario.fork.clone,
         placeholder,
-        with_boilerplate: scenario.fork.boilerplate == BoilerplateSpec::Standard,
+        results: scenario.fork.results,
+        boilerplate: match scenario.fork.boilerplate {
+            BoilerplateSpec::Standard => Some(scenario.gate.session.era),
+            BoilerplateSpec::None => None,
+        },
         policy: scenario.fork.policy.clone(),
         ttls: MarkerTtls { parent: scenario.parent.cache.ttl, fork: scenario.fork.ttl },
     };
-    Ok(Material { plan, directives })
+    Ok(Material { plan, directives, exceeded })
 }
 
 /// A directive that alone is larger than any request may be is refused before it is counted.

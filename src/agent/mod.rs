@@ -7,6 +7,7 @@
 pub mod content;
 pub mod fresh;
 pub mod material;
+mod permission;
 pub mod timing;
 pub mod variant;
 
@@ -17,8 +18,10 @@ pub use variant::{Variant, changes};
 use std::sync::Arc;
 
 use crate::agent::content::ContentError;
+use crate::fork::gate::Refusal;
+use crate::fork::limits::Exceeded;
 use crate::fork::{ForkError, ForkPlan, child};
-use crate::provider::Refusal;
+use crate::provider;
 use crate::provider::import::ImportError;
 use crate::request::{Payload, RequestBody, RequestEvent, RequestRole};
 use crate::scenario::{DirectiveSpec, Order, ParentPrompt, ParentState, Scenario};
@@ -36,6 +39,12 @@ pub enum AgentError {
     /// The children's requests cannot be built.
     #[error("{0}")]
     Fork(#[from] ForkError),
+    /// The call would not become a fork.
+    #[error("nothing is forked: {0}")]
+    Gate(#[from] Refusal),
+    /// More agents than the session may start, where that is enforced.
+    #[error("limits.enforce refuses the fork: {0}")]
+    Limit(Exceeded),
     /// The recorded request cannot be read.
     #[error("parent.request cannot be read: {0}")]
     Import(#[from] ImportError),
@@ -47,7 +56,7 @@ pub enum AgentError {
         /// Name of the request.
         request: String,
         /// Every reason.
-        refusals: Vec<Refusal>,
+        refusals: Vec<provider::Refusal>,
     },
     /// A body is larger than the provider accepts.
     #[error(
@@ -73,6 +82,11 @@ impl AgentError {
             ParentPrompt::Parts { .. } => "parent.history",
         };
         match self {
+            AgentError::Gate(refusal) => permission::key(refusal, of_parent),
+            AgentError::Limit(_) => (
+                "fork.children",
+                "fork fewer children, send them in waves, or raise the limit in [limits]",
+            ),
             AgentError::Content(error) => (error.what(), "ask for more tokens, or for fewer parts"),
             AgentError::Fork(ForkError::Markers(_)) if scenario.fork.policy.is_explicit() => {
                 ("fork.markers", "see the marker grammar in docs/scenario-format.md")
@@ -80,6 +94,11 @@ impl AgentError {
             AgentError::Fork(ForkError::Markers(_)) => {
                 ("fork.marker_policy", "take another policy or lifetime")
             }
+            AgentError::Fork(ForkError::NothingLeft) => (
+                "fork.clone",
+                "put messages before the dispatch in parent.history (or parent.request), or set \
+                 clone = \"full\"",
+            ),
             AgentError::Fork(ForkError::Base(_)) | AgentError::Import(_) => {
                 (of_parent, "give a request body of the Messages API, as it was sent")
             }
@@ -97,7 +116,7 @@ impl AgentError {
     }
 }
 
-fn list(refusals: &[Refusal]) -> String {
+fn list(refusals: &[provider::Refusal]) -> String {
     let lines = refusals.iter().map(|refusal| {
         let place = if refusal.pointer.is_empty() { "the body" } else { &refusal.pointer };
         format!("{place}: {} (status {})", refusal.reason, refusal.status)

@@ -29,6 +29,22 @@ pub(super) fn answer(schedule: &Schedule, start: SimTime) -> (SimTime, SimTime) 
     (first, start.plus_ms(schedule.request_ms).max(first))
 }
 
+/// Most children that run at the same time.
+pub(super) fn most_at_once(schedule: &Schedule, children: u64) -> u64 {
+    let children = usize::try_from(children).unwrap_or(usize::MAX);
+    let starts = starts(schedule.order, schedule, children);
+    // They are sorted, so those that still run when one starts stand right before it.
+    let mut oldest = 0;
+    let mut most = 0;
+    for (index, start) in starts.iter().enumerate() {
+        while starts[oldest] != *start && answer(schedule, starts[oldest]).1 <= *start {
+            oldest += 1;
+        }
+        most = most.max(index + 1 - oldest);
+    }
+    most as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +54,18 @@ mod tests {
 
     fn at(order: Order) -> Vec<i64> {
         starts(order, &SCHEDULE, 4).into_iter().map(|time| time.0).collect()
+    }
+
+    #[test]
+    fn those_that_run_at_once_are_counted() {
+        let most = |order| most_at_once(&Schedule { order, ..SCHEDULE }, 100);
+        assert_eq!(most(Order::Simultaneous), 100);
+        assert_eq!(most(Order::AfterFirstToken), 100);
+        assert_eq!(most(Order::Sequential), 1);
+        assert_eq!(most(Order::Waves { width: 3 }), 3);
+        assert_eq!(most(Order::Stagger { gap_ms: 5_000 }), 4);
+        assert_eq!(most(Order::Stagger { gap_ms: 30_000 }), 1);
+        assert_eq!(most_at_once(&SCHEDULE, 0), 0);
     }
 
     #[test]

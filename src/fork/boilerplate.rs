@@ -1,5 +1,7 @@
 //! The rules text that a child reads before its directive.
 
+use super::gate::Era;
+
 /// Opens the rules text; a harness recognises a fork by it.
 pub const OPENING_TAG: &str = "<fork-boilerplate>";
 
@@ -9,9 +11,27 @@ pub const DIRECTIVE_PREFIX: &str = "Your directive: ";
 /// The rules text with its tags.
 pub const STANDARD: &str = include_str!("boilerplate.txt");
 
+const CLOSING_TAG: &str = "</fork-boilerplate>";
+
 /// One text: rules, then the directive behind the closing tag.
 pub fn before(directive: &str) -> String {
     format!("{}\n\n{DIRECTIVE_PREFIX}{directive}", STANDARD.trim_end())
+}
+
+/// One text: rules, then the directive before the closing tag.
+fn around(directive: &str) -> String {
+    let rules = STANDARD.trim_end();
+    let open = rules.strip_suffix(CLOSING_TAG).unwrap_or(rules);
+    format!("{open}\n{DIRECTIVE_PREFIX}{directive}\n{CLOSING_TAG}")
+}
+
+/// One text of rules and directive. The directive follows the closing tag; in the chapter's account
+/// it stands inside.
+pub fn with(directive: &str, era: Era) -> String {
+    match era {
+        Era::Today => before(directive),
+        Era::Chapter => around(directive),
+    }
 }
 
 #[cfg(test)]
@@ -23,6 +43,15 @@ mod tests {
         let text = before("Look at src.");
         assert!(text.starts_with(OPENING_TAG));
         assert!(text.ends_with("</fork-boilerplate>\n\nYour directive: Look at src."));
+    }
+
+    #[test]
+    fn in_the_chapter_the_directive_stands_inside_the_tags() {
+        let text = with("Look at src.", Era::Chapter);
+        assert!(text.starts_with(OPENING_TAG));
+        assert!(text.ends_with("\n\nYour directive: Look at src.\n</fork-boilerplate>"));
+        assert_eq!(text.matches(CLOSING_TAG).count(), 1);
+        assert_eq!(with("Look at src.", Era::Today), before("Look at src."));
     }
 
     #[test]

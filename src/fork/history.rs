@@ -80,23 +80,30 @@ mod tests {
         assert!(matches!(without_incomplete_calls(&[]), Cow::Borrowed([])));
     }
 
+    /// Ids of the blocks of a message, and whether they are calls or results.
+    fn turn() -> impl Strategy<Value = (Vec<u8>, bool)> {
+        (prop::collection::vec(0..12_u8, 0..4), any::<bool>())
+    }
+
     proptest! {
         /// What is left has no open call, nothing else is lost, and a second time nothing happens.
         #[test]
         fn only_messages_with_open_calls_go(
-            turns in prop::collection::vec((prop::collection::vec(0..12_u8, 0..4), any::<bool>()), 0..12),
+            turns in prop::collection::vec(turn(), 0..12),
         ) {
             let messages: Vec<Message> = turns
                 .iter()
                 .map(|(ids, calls)| {
                     let role = if *calls { Role::Assistant } else { Role::User };
-                    let block = |id: &u8| if *calls { call(&id.to_string()) } else { result(&id.to_string()) };
-                    message(role, ids.iter().map(block).collect())
+                    let made = if *calls { call } else { result };
+                    message(role, ids.iter().map(|id| made(&id.to_string())).collect())
                 })
                 .collect();
             let answered: Vec<u8> =
                 turns.iter().filter(|(_, calls)| !calls).flat_map(|(ids, _)| ids.clone()).collect();
-            let open = |(ids, calls): &(Vec<u8>, bool)| *calls && ids.iter().any(|id| !answered.contains(id));
+            let open = |(ids, calls): &(Vec<u8>, bool)| {
+                *calls && ids.iter().any(|id| !answered.contains(id))
+            };
             let kept = without_incomplete_calls(&messages).into_owned();
             let expected: Vec<Message> = messages
                 .iter()

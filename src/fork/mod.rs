@@ -17,6 +17,7 @@ pub mod history;
 pub mod limits;
 pub mod report;
 
+use self::gate::{Era, ForkPermit};
 use crate::request::build::build;
 use crate::request::json::JsonError;
 use crate::request::marker::{BlockShape, MarkerTtls, place};
@@ -27,6 +28,18 @@ use crate::request::{
 
 /// What stands in for every result of the dispatch: one constant, so that all children stay equal.
 pub const PLACEHOLDER: &str = "Fork started \u{2014} processing in background";
+
+/// The constant as the chapter prints it, with two hyphens: one byte shorter, and so another
+/// prefix.
+pub const CHAPTER_PLACEHOLDER: &str = "Fork started -- processing in background";
+
+/// The constant of an era.
+pub fn placeholder(era: Era) -> &'static str {
+    match era {
+        Era::Today => PLACEHOLDER,
+        Era::Chapter => CHAPTER_PLACEHOLDER,
+    }
+}
 
 /// The assistant message that holds the calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,17 +52,43 @@ pub enum Dispatch {
     None,
 }
 
+/// What of the dispatch a child is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CloneShape {
+    /// The whole message, and a placeholder for each of its calls.
+    #[default]
+    Full,
+    /// Nothing: the directive follows the history before the dispatch.
+    Excise,
+}
+
+/// How the content of a placeholder result is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResultShape {
+    /// A list of one text block.
+    #[default]
+    Array,
+    /// A bare string.
+    String,
+}
+
 /// Everything that the children of one fork share.
 #[derive(Clone, Debug)]
 pub struct ForkPlan {
+    /// That it may be forked.
+    pub permit: ForkPermit,
     /// The parent's request: rendered system prompt, exact tools, history.
     pub base: Base,
     /// The message that holds the calls.
     pub dispatch: Dispatch,
+    /// What of it the children are given.
+    pub clone: CloneShape,
     /// The constant that stands in for each result.
     pub placeholder: String,
-    /// Whether the rules text stands before the directive.
-    pub with_boilerplate: bool,
+    /// How each result is written.
+    pub results: ResultShape,
+    /// How the directive stands to the rules text; none where it stands alone.
+    pub boilerplate: Option<Era>,
     /// Where the children's markers go.
     pub policy: MarkerPolicy,
     /// Lifetimes of markers.
@@ -65,15 +104,17 @@ pub enum ForkError {
     /// The markers cannot be placed.
     #[error("{0}")]
     Markers(#[from] MarkerError),
+    /// Without the dispatch there is nothing to inherit.
+    #[error("without the dispatch no message is left to inherit")]
+    NothingLeft,
 }
 
 /// The request of the child that is told `directive`. `family` is [`ForkPlan::family`]'s; what it
 /// holds is not copied.
 pub fn child(plan: &ForkPlan, family: &BodyFamily<'_>, directive: &str) -> RequestBody {
-    if plan.with_boilerplate {
-        family.body(&boilerplate::before(directive))
-    } else {
-        family.body(directive)
+    match plan.boilerplate {
+        Some(era) => family.body(&boilerplate::with(directive, era)),
+        None => family.body(directive),
     }
 }
 
@@ -124,11 +165,15 @@ impl ForkPlan {
         Ok(build(format, &draft).whole())
     }
 
-    /// The messages behind the base: the clone of the dispatch, and one user message with a
-    /// placeholder for each of its calls, in their order. The last message is open for the
-    /// directive.
+    /// The messages behind what is inherited: the clone of the dispatch, and one user message with
+    /// a placeholder for each of its calls, in their order; the user message alone where the
+    /// dispatch is excised. The last message is open for the directive.
     pub fn appended(&self) -> Vec<Message> {
-        let (clone, calls): (Option<Message>, Vec<String>) = match &self.dispatch {
+        let dispatch = match self.clone {
+            CloneShape::Full => &self.dispatch,
+            CloneShape::Excise => &Dispatch::None,
+        };
+        let (clone, calls): (Option<Message>, Vec<String>) = match dispatch {
             Dispatch::Appended(message) => {
                 let calls: Vec<String> = message.tool_use_ids().map(str::to_owned).collect();
                 // Without a call there is nothing to answer, so the clone is left out.
@@ -139,7 +184,12 @@ impl ForkPlan {
         };
         let results = calls.into_iter().map(|tool_use_id| Block::ToolResult {
             tool_use_id,
-            content: ResultContent::Blocks(vec![Block::Text(self.placeholder.clone())]),
+            content: match self.results {
+                ResultShape::Array => {
+                    ResultContent::Blocks(vec![Block::Text(self.placeholder.clone())])
+                }
+                ResultShape::String => ResultContent::Text(self.placeholder.clone()),
+            },
             is_error: false,
         });
         let answers = Message { role: Role::User, blocks: results.collect() };
@@ -156,7 +206,9 @@ impl ForkPlan {
 
     fn parent_messages(&self, shape: &PromptShape) -> usize {
         let inherited = matches!(self.dispatch, Dispatch::Inherited(_));
-        shape.messages.len() - usize::from(inherited && shape.messages.len() > 1)
+        // A request of one message is not left without any, unless it is to be excised.
+        let least = usize::from(self.clone == CloneShape::Full);
+        shape.messages.len() - usize::from(inherited && shape.messages.len() > least)
     }
 
     fn draft(
@@ -168,6 +220,13 @@ impl ForkPlan {
         let mut shape = format.shape(&self.base)?;
         shape.inherited = self.parent_messages(&shape);
         shape.own_block = own_block;
+        let excised = self.clone == CloneShape::Excise;
+        if excised && shape.inherited == 0 {
+            return Err(ForkError::NothingLeft);
+        }
+        if excised {
+            shape.messages.truncate(shape.inherited);
+        }
         let mut appended = self.appended();
         appended.retain(|message| own_block || !message.blocks.is_empty());
         shape.messages.extend(appended.iter().map(|message| format.message_shape(message)));
@@ -177,7 +236,7 @@ impl ForkPlan {
         }
         Ok(Draft {
             base: self.base.clone(),
-            kept_messages: None,
+            kept_messages: excised.then_some(shape.inherited),
             appended,
             own_block,
             placement: place(policy, &shape, self.ttls)?,

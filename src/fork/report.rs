@@ -292,15 +292,20 @@ mod tests {
         assert_eq!(reports(" \n\n"), []);
     }
 
+    fn fields() -> impl Strategy<Value = [String; 5]> {
+        prop::array::uniform5("[a-z][a-z :*#\n]{0,30}[a-z]")
+    }
+
     proptest! {
         #[test]
         fn what_is_written_is_read_back(
-            values in prop::collection::vec(prop::array::uniform5("[a-z][a-z :*#\n]{0,30}[a-z]"), 1..4),
+            values in prop::collection::vec(fields(), 1..4),
         ) {
             let says_no_label = |text: &String| text.lines().all(|line| labelled(line).is_none());
             prop_assume!(values.iter().flatten().all(says_no_label));
             let write = |fields: &[String; 5]| -> String {
-                Field::ALL.iter().zip(fields).map(|(field, text)| format!("{field}: {text}\n")).collect()
+                let lines = Field::ALL.iter().zip(fields);
+                lines.map(|(field, text)| format!("{field}: {text}\n")).collect()
             };
             let text: String = values.iter().map(write).collect();
             let found = reports(&text);
@@ -314,7 +319,9 @@ mod tests {
         }
 
         #[test]
-        fn no_text_is_too_odd(text in "(?s)((Scope|Result|Issues|\\*\\*Key files\\*\\*|é):? ?|.{0,9}|\n){0,20}") {
+        fn no_text_is_too_odd(
+            text in "(?s)((Scope|Result|\\*\\*Key files\\*\\*|é):? ?|.{0,9}|\n){0,20}",
+        ) {
             let found = reports(&text);
             prop_assert_eq!(found.is_empty(), text.trim().is_empty());
         }

@@ -5,6 +5,8 @@ use super::files::Context;
 use super::parent::{TOKENS_MAX, TTLS};
 use super::walk::{Field, Section};
 use super::{BoilerplateSpec, DirectiveSpec, ForkSpec, PlaceholderSpec, wire};
+use crate::fork::gate::Era;
+use crate::fork::{CloneShape, ResultShape};
 use crate::request::json;
 use crate::request::marker::{MARKERS_MAX, MarkerPlace, POLICIES};
 use crate::request::{MarkerPolicy, MarkerSpec};
@@ -12,9 +14,16 @@ use crate::units::{CacheTtl, grouped};
 
 /// Most children of one fork.
 pub(super) const CHILDREN_MAX: u64 = 100_000;
-/// Reads `[fork]`.
+/// Reads `fork.era`.
+pub(super) fn era(section: &Section<'_>, mistakes: &mut Mistakes) -> Option<Era> {
+    let words = [("today", Era::Today), ("chapter", Era::Chapter)];
+    section.read("era", Era::Today, mistakes, |field, m| field.choice(&words, m))
+}
+
+/// Reads `[fork]`, whose defaults follow the era.
 pub(super) fn fork(
     section: &Section<'_>,
+    era: Era,
     ctx: &Context<'_>,
     mistakes: &mut Mistakes,
 ) -> Option<ForkSpec> {
@@ -22,17 +31,23 @@ pub(super) fn fork(
     let children = children.and_then(|field| field.integer(1..=CHILDREN_MAX, mistakes));
     let directive = directive(section, children, ctx, mistakes);
     let boilerplate = section.read("boilerplate", BoilerplateSpec::Standard, mistakes, boilerplate);
-    let placeholder = placeholder(section, mistakes);
-    let clone = section.read("clone", (), mistakes, clone);
+    let placeholder = placeholder(section, era, mistakes);
+    let clone = section.read("clone", CloneShape::Full, mistakes, clone);
+    let results = section.read("result_content", ResultShape::Array, mistakes, |field, m| {
+        field.choice(&[("array", ResultShape::Array), ("string", ResultShape::String)], m)
+    });
     let policy = policy(section, mistakes);
     let ttl =
         section.read("ttl", CacheTtl::FiveMinutes, mistakes, |field, m| field.choice(&TTLS, m));
-    clone?;
+    let clone = clone?;
+    has_results(section, clone, mistakes)?;
     Some(ForkSpec {
         children: children?,
         directive: directive?,
         boilerplate: boilerplate?,
         placeholder: placeholder?,
+        results: results?,
+        clone,
         policy: policy?,
         ttl: ttl?,
     })
@@ -65,8 +80,26 @@ fn boilerplate(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<Boilerplate
     available(field, &words, mistakes)
 }
 
-fn clone(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<()> {
-    available(field, &[("full", Some(())), ("single", None), ("excise", None)], mistakes)
+fn clone(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<CloneShape> {
+    let words =
+        [("full", Some(CloneShape::Full)), ("single", None), ("excise", Some(CloneShape::Excise))];
+    available(field, &words, mistakes)
+}
+
+/// Reports keys of the results where the clone has none.
+fn has_results(section: &Section<'_>, clone: CloneShape, mistakes: &mut Mistakes) -> Option<()> {
+    let keys = ["placeholder", "result_content"];
+    let given = keys.into_iter().filter_map(|name| section.field(name));
+    let mut idle = given.filter(|_| clone == CloneShape::Excise).peekable();
+    let sound = idle.peek().is_none();
+    for field in idle {
+        let message = format!(
+            "{} has no effect with fork.clone = \"excise\": no call is answered",
+            field.key
+        );
+        field.report(code::CONTRADICTION, message, "delete it, or set clone = \"full\"", mistakes);
+    }
+    sound.then_some(())
 }
 
 fn directive(
@@ -142,7 +175,7 @@ fn file_texts(
     Some(texts)
 }
 
-fn placeholder(fork: &Section<'_>, mistakes: &mut Mistakes) -> Option<PlaceholderSpec> {
+fn placeholder(fork: &Section<'_>, era: Era, mistakes: &mut Mistakes) -> Option<PlaceholderSpec> {
     let section = fork.table("placeholder", wire::PLACEHOLDER, mistakes)?;
     let alone = section.at_most_one(&["text", "tokens"], mistakes);
     let spec = if let Some(field) = section.field("tokens") {
@@ -150,7 +183,7 @@ fn placeholder(fork: &Section<'_>, mistakes: &mut Mistakes) -> Option<Placeholde
     } else if let Some(field) = section.field("text") {
         PlaceholderSpec::Text(field.text(mistakes)?.to_owned())
     } else {
-        PlaceholderSpec::Text(crate::fork::PLACEHOLDER.to_owned())
+        PlaceholderSpec::Text(crate::fork::placeholder(era).to_owned())
     };
     alone.then_some(spec)
 }

@@ -9,6 +9,7 @@ use super::{
     DirectiveSpec, DispatchSize, ForkSpec, HistorySpec, ParentPrompt, ParentSpec, PlaceholderSpec,
     SystemSpec, ToolsSpec,
 };
+use crate::fork::CloneShape;
 use crate::provider::ModelFacts;
 use crate::units::grouped;
 
@@ -89,6 +90,10 @@ impl Sizes {
             DispatchSize::Total(tokens) => (tokens, 0),
             DispatchSize::Natural => (0, directive),
         };
+        let (total, per_child) = match fork.clone {
+            CloneShape::Full => (total, call + placeholder),
+            CloneShape::Excise => (0, 0),
+        };
         let fixed = vec![
             ("parent.history", history),
             ("parent.tools", tools),
@@ -96,7 +101,7 @@ impl Sizes {
             ("parent.dispatch", total),
             ("fork.directive", directive),
         ];
-        Sizes { fixed, per_child: call + placeholder }
+        Sizes { fixed, per_child }
     }
 }
 
@@ -117,7 +122,7 @@ fn context_window(
     let fitting = window.saturating_sub(fixed) / sizes.per_child.max(1);
     let largest = sizes.fixed.iter().rev().max_by_key(|(_, tokens)| *tokens);
     let largest = largest.map_or(("fork.directive", 0), |largest| *largest);
-    let (key, help) = if fitting > 0 {
+    let (key, help) = if fitting > 0 && sizes.per_child > 0 {
         let help = format!("at most {} children fit with these sizes", grouped(fitting.into()));
         ("fork.children", help)
     } else {

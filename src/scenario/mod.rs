@@ -11,6 +11,7 @@ pub mod diagnostic;
 mod extras;
 mod files;
 mod forking;
+mod guarding;
 mod limits;
 pub mod load;
 mod overrides;
@@ -35,6 +36,10 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use crate::cache::CacheRules;
+use crate::fork::gate::Session;
+use crate::fork::guard::Scan;
+use crate::fork::limits::Limits;
+use crate::fork::{CloneShape, ResultShape};
 use crate::provider::{ModelFacts, Provider};
 use crate::request::{CapturedBody, MarkerPolicy, Message, Tool};
 use crate::tokens::TokenizerSpec;
@@ -67,6 +72,10 @@ pub struct Scenario {
     pub parent: ParentSpec,
     /// The fork.
     pub fork: ForkSpec,
+    /// Whether the session may fork.
+    pub gate: GateSpec,
+    /// How many agents it may start.
+    pub limits: Limits,
     /// When the children are sent.
     pub schedule: Schedule,
     /// The cache's rules, overrides applied.
@@ -213,10 +222,25 @@ pub struct ForkSpec {
     pub boilerplate: BoilerplateSpec,
     /// What stands in for each result.
     pub placeholder: PlaceholderSpec,
+    /// How each result is written.
+    pub results: ResultShape,
+    /// What of the dispatch a child is given.
+    pub clone: CloneShape,
     /// Where the markers go.
     pub policy: MarkerPolicy,
     /// Lifetime of the markers on messages.
     pub ttl: CacheTtl,
+}
+
+/// Whether the session may fork.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateSpec {
+    /// What the gate is latched on; its era is `fork.era`.
+    pub session: Session,
+    /// The query source of the parent's requests.
+    pub query_source: String,
+    /// How its messages are searched for the tag of a fork.
+    pub scan: Scan,
 }
 
 /// What each child is told.

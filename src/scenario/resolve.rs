@@ -9,7 +9,9 @@ use super::files::Context;
 use super::parent::{Captured, captured};
 use super::tree::{Table, Value};
 use super::walk::{Field, Section};
-use super::{ParentPrompt, Places, Scenario, SystemSpec, extras, forking, limits, parent, wire};
+use super::{
+    ParentPrompt, Places, Scenario, SystemSpec, extras, forking, guarding, limits, parent, wire,
+};
 use crate::provider::rules::{RULE_NAMES, documented_rules};
 use crate::provider::{self, ModelFacts, Provider, find_model};
 use crate::request::Base;
@@ -34,7 +36,12 @@ pub(super) fn resolve(
     let parent =
         parent_section.as_ref().and_then(|s| parent::parent(s, recorded.as_ref(), ctx, mistakes));
     let fork_section = root.table("fork", wire::FORK, mistakes);
-    let fork = fork_section.as_ref().and_then(|s| forking::fork(s, ctx, mistakes));
+    let era = fork_section.as_ref().and_then(|s| forking::era(s, mistakes));
+    let fork = fork_section
+        .as_ref()
+        .and_then(|s| forking::fork(s, era.unwrap_or_default(), ctx, mistakes));
+    let gate = guarding::gate(&root, era.unwrap_or_default(), mistakes);
+    let session_limits = guarding::limits(&root, mistakes);
     let schedule = root.table("schedule", wire::SCHEDULE, mistakes);
     let schedule = schedule.and_then(|section| extras::schedule(&section, mistakes));
     let baselines = root.table("baselines", wire::BASELINES, mistakes);
@@ -47,6 +54,7 @@ pub(super) fn resolve(
     let date = root.read("date", None, mistakes, |field, m| field.date(m).map(Some));
     let tokenizer =
         root.read("tokenizer", None, mistakes, |field, m| tokenizer(field, ctx, m).map(Some));
+    era?;
     let (known, model_name) = model?;
     let date = date?.unwrap_or(known.provider.facts().checked);
     check_price(&root, known.model, date, mistakes);
@@ -71,6 +79,8 @@ pub(super) fn resolve(
         correction: None,
         parent,
         fork,
+        gate: gate?,
+        limits: session_limits?,
         schedule: schedule?,
         rules,
         rule_overrides,

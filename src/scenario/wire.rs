@@ -9,6 +9,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
+mod session;
+
+use session::{WireEra, WireGate, WireLimits};
+
 /// Keys of the file.
 pub(super) const ROOT: &[&str] = &[
     "version",
@@ -19,6 +23,8 @@ pub(super) const ROOT: &[&str] = &[
     "tokenizer",
     "parent",
     "fork",
+    "gate",
+    "limits",
     "schedule",
     "rules",
     "baselines",
@@ -39,10 +45,12 @@ pub(super) const DISPATCH: &[&str] =
 pub(super) const CACHE: &[&str] = &["state", "age_s", "ttl"];
 /// Keys of `[fork]`.
 pub(super) const FORK: &[&str] = &[
+    "era",
     "children",
     "directive",
     "boilerplate",
     "placeholder",
+    "result_content",
     "clone",
     "marker_policy",
     "markers",
@@ -52,6 +60,11 @@ pub(super) const FORK: &[&str] = &[
 pub(super) const DIRECTIVE: &[&str] = &["tokens", "texts", "file"];
 /// Keys of `fork.placeholder`.
 pub(super) const PLACEHOLDER: &[&str] = &["text", "tokens"];
+/// Keys of `[gate]`.
+pub(super) const GATE: &[&str] =
+    &["feature", "coordinator", "interactive", "denied", "query_source", "scan"];
+/// Keys of `[limits]`.
+pub(super) const LIMITS: &[&str] = &["at_once", "in_all", "depth", "enforce"];
 /// Keys of `[schedule]`.
 pub(super) const SCHEDULE: &[&str] =
     &["order", "wave_width", "stagger_s", "first_token_latency_s", "request_s"];
@@ -132,6 +145,10 @@ struct WireScenario {
     parent: WireParent,
     /// The fork.
     fork: WireFork,
+    /// Whether the session may fork.
+    gate: Option<WireGate>,
+    /// How many agents the session may start.
+    limits: Option<WireLimits>,
     /// When the children are sent.
     schedule: Option<WireSchedule>,
     /// Overrides of the provider's cache rules.
@@ -238,6 +255,8 @@ struct WireCache {
 #[derive(JsonSchema)]
 #[schemars(rename = "Fork", deny_unknown_fields)]
 struct WireFork {
+    /// Whose rules of forking hold. Default: today.
+    era: Option<WireEra>,
     /// Number of children.
     #[schemars(range(min = 1, max = 100_000))]
     children: u64,
@@ -247,6 +266,8 @@ struct WireFork {
     boilerplate: Option<WireBoilerplate>,
     /// What stands in for each tool result. Default: a constant short text.
     placeholder: Option<WirePlaceholder>,
+    /// How the content of each result is written. Default: array.
+    result_content: Option<WireResultContent>,
     /// What of the parent a child inherits. Default: full.
     clone: Option<WireClone>,
     /// Where cache markers go. Default: cc_tail.
@@ -396,6 +417,18 @@ enum WireBoilerplate {
 enum WireClone {
     /// Everything, with the dispatch and a placeholder for every call.
     Full,
+    /// What stands before the dispatch.
+    Excise,
+}
+
+/// How the content of a tool result is written.
+#[derive(JsonSchema)]
+#[schemars(rename = "ResultContent", rename_all = "snake_case")]
+enum WireResultContent {
+    /// A list of one text block.
+    Array,
+    /// A bare string.
+    String,
 }
 
 /// Where cache markers go.

@@ -12,7 +12,7 @@ use crate::analysis::{
     summarise,
 };
 use crate::counting::{self, Class, Corrections, Exactness};
-use crate::fork::{Dispatch, ForkError};
+use crate::fork::{CloneShape, Dispatch, ForkError};
 use crate::measure::{
     BlockMeasure, Difference, SharedPrefix, TokenizedPrompt, first_difference, shared_prefix,
 };
@@ -289,6 +289,9 @@ impl Run<'_> {
             findings.push(finding("thinking_stripped", text.to_owned()));
         }
         findings.extend(self.calls_beside_children());
+        findings.extend(self.material.exceeded.iter().map(|exceeded| {
+            finding("limit_exceeded", format!("Limits of the session: {exceeded}."))
+        }));
         let parent = measured.events.iter().position(|event| event.role == RequestRole::Parent);
         if parent.is_some_and(|index| measured.prompts[index].marked().count() == 0) {
             findings.push(finding(
@@ -328,7 +331,8 @@ impl Run<'_> {
             Dispatch::None => 0,
         };
         let children = self.material.directives.len();
-        (calls > 0 && calls != children).then(|| Finding {
+        let cloned = self.material.plan.clone == CloneShape::Full;
+        (cloned && calls > 0 && calls != children).then(|| Finding {
             id: "calls_beside_children".to_owned(),
             text: format!("the dispatch holds {calls} calls, but {children} children are forked"),
         })

@@ -13,6 +13,7 @@ mod price;
 mod recorded;
 mod replay;
 mod scenarios;
+mod session;
 mod settings;
 mod streams;
 mod texts;

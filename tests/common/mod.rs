@@ -1,13 +1,17 @@
 //! A scenario made without a file, for laws that vary its parts.
 
+use forkcost::fork::gate::Session;
+use forkcost::fork::guard::Scan;
+use forkcost::fork::limits::Limits;
+use forkcost::fork::{CloneShape, ResultShape};
 use forkcost::provider::anthropic::Anthropic;
 use forkcost::provider::rules::documented_rules;
 use forkcost::provider::{anthropic_facts, find_model};
 use forkcost::request::MarkerPolicy;
 use forkcost::scenario::{
-    BoilerplateSpec, DirectiveSpec, DispatchSize, DispatchSpec, ForkSpec, FreshSpec, HistorySpec,
-    Order, ParentCache, ParentPrompt, ParentSpec, ParentState, PlaceholderSpec, Scenario, Schedule,
-    SystemSpec, ToolsSpec,
+    BoilerplateSpec, DirectiveSpec, DispatchSize, DispatchSpec, ForkSpec, FreshSpec, GateSpec,
+    HistorySpec, Order, ParentCache, ParentPrompt, ParentSpec, ParentState, PlaceholderSpec,
+    Scenario, Schedule, SystemSpec, ToolsSpec,
 };
 use forkcost::tokens::TokenizerSpec;
 use forkcost::units::CacheTtl;
@@ -49,9 +53,17 @@ pub(crate) fn golden() -> Scenario {
             directive: DirectiveSpec::Sized(200),
             boilerplate: BoilerplateSpec::None,
             placeholder: PlaceholderSpec::Sized(100),
+            results: ResultShape::Array,
+            clone: CloneShape::Full,
             policy: MarkerPolicy::CcTail,
             ttl: CacheTtl::FiveMinutes,
         },
+        gate: GateSpec {
+            session: Session::default(),
+            query_source: "repl_main_thread".to_owned(),
+            scan: Scan::Structural,
+        },
+        limits: Limits::default(),
         schedule: Schedule {
             order: Order::Simultaneous,
             first_token_latency_ms: 2_000,

@@ -76,8 +76,18 @@ refused! {
         "did you mean `state`? allowed here: state";
     unknown_table: "[zebra]" => UNKNOWN_KEY 2 "zebra" "[zebra]",
         "unknown key zebra", "allowed here: version, title, model";
-    key_of_another_version: "fork.era = \"chapter\"" => UNKNOWN_KEY 6 "fork.era" "\"chapter\"",
-        "unknown key fork.era", "allowed here: children";
+    key_of_another_version: "fork.dialect = \"codex\"" => UNKNOWN_KEY 6 "fork.dialect"
+        "\"codex\"", "unknown key fork.dialect", "allowed here: era, children";
+    no_such_era: "fork.era = \"book\"" => UNKNOWN_WORD 12 "fork.era" "\"book\"",
+        "must be \"today\" or \"chapter\", got \"book\"", "one of these";
+    no_such_scan: "gate.scan = \"strict\"" => UNKNOWN_WORD 13 "gate.scan" "\"strict\"",
+        "\"structural\" or \"substring\"", "did you mean \"structural\"";
+    text_for_a_flag: "gate.coordinator = \"no\"" => WRONG_TYPE 20 "gate.coordinator" "\"no\"",
+        "must be true or false", "without quotes";
+    limit_of_none: "limits.at_once = 0" => OUT_OF_RANGE 18 "limits.at_once" "0",
+        "got 0", "";
+    too_deep: "limits.depth = 1001" => OUT_OF_RANGE 16 "limits.depth" "1001",
+        "got 1001", "";
     text_for_a_number: "seed = \"7\"" => WRONG_TYPE 8 "seed" "\"7\"",
         "seed must be a whole number, got text", "without quotes";
     number_for_text: "title = 7" => WRONG_TYPE 9 "title" "7",
@@ -119,8 +129,8 @@ refused! {
         "\"cctail\"", "\"automatic\" or \"none\"", "did you mean \"cc_tail\"";
     no_such_state: "parent.cache.state = \"hot\"" => UNKNOWN_WORD 22 "parent.cache.state"
         "\"hot\"", "\"warm\", \"cold\" or \"expired\"", "one of these";
-    clone_of_another_version: "fork.clone = \"excise\"" => NOT_AVAILABLE 14 "fork.clone"
-        "\"excise\"", "not available in this version", "available: full";
+    clone_of_another_version: "fork.clone = \"single\"" => NOT_AVAILABLE 14 "fork.clone"
+        "\"single\"", "not available in this version", "available: full, excise";
     boilerplate_of_another_version: "fork.boilerplate = \"own_block\"" => NOT_AVAILABLE 20
         "fork.boilerplate" "\"own_block\"", "not available", "available: standard, none";
     date_that_does_not_exist: "date = \"2026-02-30\"" => DATE 8 "date" "\"2026-02-30\"",
