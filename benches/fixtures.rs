@@ -10,6 +10,7 @@ use std::sync::Arc;
 use forkcost::cache::{
     CacheBlock, CacheRules, PositionCount, PositionKind, PromptCache, ToolPositions,
 };
+use forkcost::fork::boilerplate::Boilerplate;
 use forkcost::fork::gate::{Call, Decision, FORK_TYPE, ForkPermit, Gate, Session};
 use forkcost::fork::guard::{Caller, Scan};
 use forkcost::fork::{CloneShape, Dispatch, ForkPlan, PLACEHOLDER, ResultShape, child};
@@ -120,7 +121,7 @@ pub fn fork(prefix_bytes: usize, salt: u64) -> Fork {
         clone: CloneShape::Full,
         placeholder: PLACEHOLDER.to_owned(),
         results: ResultShape::Array,
-        boilerplate: None,
+        boilerplate: Boilerplate::None,
         policy: MarkerPolicy::CcTail,
         ttls: TTLS,
     };

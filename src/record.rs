@@ -128,7 +128,8 @@ pub struct RunRecord {
 /// One part of a child's prompt: one row of `segments.csv`, in cache order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentRecord {
-    /// `tools`, `system`, `history`, `dispatch`, `placeholders` or `directive`.
+    /// `tools`, `system`, `history`, `dispatch`, `placeholders`, `boilerplate`
+    /// or `directive`.
     pub segment: String,
     /// Number of blocks.
     pub blocks: u64,

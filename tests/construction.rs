@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use forkcost::fork::boilerplate::Boilerplate;
 use forkcost::fork::gate::{Call, Decision, Era, FORK_TYPE, ForkPermit, Gate, Session};
 use forkcost::fork::guard::{Caller, Scan};
 use forkcost::fork::{
@@ -100,10 +101,14 @@ fn plan(base: Base, calls: usize, policy: MarkerPolicy) -> ForkPlan {
         permit: permit(),
         base,
         dispatch: Dispatch::Appended(dispatch(calls, calls.is_multiple_of(2))),
-        clone: CloneShape::Full,
+        clone: if calls % 4 == 3 { CloneShape::Excise } else { CloneShape::Full },
         placeholder: PLACEHOLDER.to_owned(),
-        results: ResultShape::Array,
-        boilerplate: calls.is_multiple_of(3).then_some(Era::Today),
+        results: if calls % 5 == 4 { ResultShape::String } else { ResultShape::Array },
+        boilerplate: match calls % 3 {
+            0 => Boilerplate::SameBlock(Era::Today),
+            1 => Boilerplate::None,
+            _ => Boilerplate::OwnBlock,
+        },
         policy,
         ttls: TTLS,
     }
@@ -118,12 +123,23 @@ fn answered(plan: &ForkPlan) -> Vec<Message> {
         if let Block::ToolUse { id, .. } = block {
             results.push(Block::ToolResult {
                 tool_use_id: id.clone(),
-                content: ResultContent::Blocks(vec![Block::Text(plan.placeholder.clone())]),
+                content: match plan.results {
+                    ResultShape::Array => {
+                        ResultContent::Blocks(vec![Block::Text(plan.placeholder.clone())])
+                    }
+                    ResultShape::String => ResultContent::Text(plan.placeholder.clone()),
+                },
                 is_error: false,
             });
         }
     }
+    if plan.clone == CloneShape::Excise {
+        results.clear();
+    }
     let clone = if results.is_empty() { Vec::new() } else { vec![message.clone()] };
+    if plan.boilerplate == Boilerplate::OwnBlock {
+        results.push(Block::Text(boilerplate::STANDARD.trim_end().to_owned()));
+    }
     clone.into_iter().chain([Message { role: Role::User, blocks: results }]).collect()
 }
 
@@ -139,9 +155,13 @@ fn plainly(conversation: &Conversation, plan: &ForkPlan, directive: &str) -> Val
             json!({"type": "tool_use", "id": id, "name": name, "input": raw(input)})
         }
         Block::ToolResult { tool_use_id, content, is_error } => {
-            let ResultContent::Blocks(blocks) = content else { panic!("a list is built") };
-            let Block::Text(text) = &blocks[0] else { panic!("of text") };
-            let content = json!([{"type": "text", "text": text}]);
+            let content = match content {
+                ResultContent::Text(text) => json!(text),
+                ResultContent::Blocks(blocks) => {
+                    let Block::Text(text) = &blocks[0] else { panic!("of text") };
+                    json!([{"type": "text", "text": text}])
+                }
+            };
             let mut value =
                 json!({"type": "tool_result", "tool_use_id": tool_use_id, "content": content});
             if *is_error {
@@ -157,10 +177,10 @@ fn plainly(conversation: &Conversation, plan: &ForkPlan, directive: &str) -> Val
     };
     let mut messages: Vec<Value> =
         conversation.messages.iter().chain(&answered(plan)).map(message).collect();
-    let told = if plan.boilerplate.is_some() {
-        boilerplate::before(directive)
-    } else {
-        directive.to_owned()
+    let told = match plan.boilerplate {
+        Boilerplate::SameBlock(_) => boilerplate::before(directive),
+        Boilerplate::OwnBlock => format!("Your directive: {directive}"),
+        Boilerplate::None => directive.to_owned(),
     };
     let last = messages.last_mut().unwrap();
     last["content"].as_array_mut().unwrap().push(json!({"type": "text", "text": told}));
@@ -241,7 +261,12 @@ proptest! {
         let family = plan.family(&Anthropic).unwrap();
         let bodies = [child(&plan, &family, &a), child(&plan, &family, &b)];
         let difference = first_difference(&bodies).unwrap().unwrap();
-        let expected = format!("/messages/{}/content/{calls}/text", messages + 1);
+        let rules = usize::from(plan.boilerplate == Boilerplate::OwnBlock);
+        let (message, before) = match plan.clone {
+            CloneShape::Full => (messages + 1, calls + rules),
+            CloneShape::Excise => (messages, rules),
+        };
+        let expected = format!("/messages/{message}/content/{before}/text");
         prop_assert_eq!(difference.pointer, expected);
         let shared = shared_prefix(
             &bodies,

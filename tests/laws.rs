@@ -53,9 +53,9 @@ fn state() -> impl Strategy<Value = (ParentState, i64)> {
 fn scenario() -> impl Strategy<Value = Scenario> {
     let sizes = (1_u64..7, 0_u64..3, 1_u64..8, 200_u64..1_500);
     let policy = (0..POLICIES.len()).prop_map(|index| POLICIES[index].1.clone());
-    (sizes, policy, order(), state(), 0_u64..3, any::<([bool; 6], u16)>()).prop_map(
+    (sizes, policy, order(), state(), 0_u64..3, any::<([bool; 6], u8, u16)>()).prop_map(
         |((children, turns, tools, history), policy, order, (state, age_ms), thinking, bits)| {
-            let ([one_hour, per_block, boilerplate, excised, strings, chapter], seed) = bits;
+            let ([one_hour, per_block, boilerplate, excised, strings, chapter], apart, seed) = bits;
             let mut scenario = common::golden();
             scenario.seed = u64::from(seed);
             scenario.parent.prompt = ParentPrompt::Parts {
@@ -82,6 +82,9 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             }
             if strings {
                 scenario.fork.results = ResultShape::String;
+            }
+            if boilerplate && !chapter && apart % 2 == 1 {
+                scenario.fork.boilerplate = BoilerplateSpec::OwnBlock;
             }
             if chapter {
                 scenario.gate.session.era = Era::Chapter;

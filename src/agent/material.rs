@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::AgentError;
 use super::content::{self, Wording};
 use super::permission;
+use crate::fork::boilerplate::Boilerplate;
 use crate::fork::definition::AGENT_TOOLS;
 use crate::fork::limits::Exceeded;
 use crate::fork::{Dispatch, ForkPlan};
@@ -64,8 +65,9 @@ pub fn prepare(scenario: &Scenario, tokenizer: &Tokenizer) -> Result<Material, A
         placeholder,
         results: scenario.fork.results,
         boilerplate: match scenario.fork.boilerplate {
-            BoilerplateSpec::Standard => Some(scenario.gate.session.era),
-            BoilerplateSpec::None => None,
+            BoilerplateSpec::Standard => Boilerplate::SameBlock(scenario.gate.session.era),
+            BoilerplateSpec::OwnBlock => Boilerplate::OwnBlock,
+            BoilerplateSpec::None => Boilerplate::None,
         },
         policy: scenario.fork.policy.clone(),
         ttls: MarkerTtls { parent: scenario.parent.cache.ttl, fork: scenario.fork.ttl },

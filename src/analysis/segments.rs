@@ -2,10 +2,10 @@
 
 use crate::measure::TokenizedPrompt;
 use crate::record::SegmentRecord;
-use crate::request::{ExtraKind, RenderedBlock, Section};
+use crate::request::{BlockKind, ExtraKind, RenderedBlock, Section};
 
 /// The segments in cache order.
-const SEGMENTS: [&str; 9] = [
+const SEGMENTS: [&str; 10] = [
     "tool_prompt",
     "tools",
     "system",
@@ -13,6 +13,7 @@ const SEGMENTS: [&str; 9] = [
     "history",
     "dispatch",
     "placeholders",
+    "boilerplate",
     "directive",
     "answer",
 ];
@@ -25,7 +26,7 @@ const TOOL_PROMPT: usize = 0;
 const HIDDEN_PROMPTS: usize = 3;
 
 /// What is billed behind the last block.
-const ANSWER: usize = 8;
+const ANSWER: usize = 9;
 
 /// One row a segment of a child's prompt, of which the first `inherited` messages are the parent's.
 pub fn segments(prompt: &TokenizedPrompt, inherited: usize) -> Vec<SegmentRecord> {
@@ -82,9 +83,10 @@ fn segment_of(block: &RenderedBlock, message: usize, inherited: usize, is_own: b
     match block.section {
         Section::Tools => 1,
         Section::System => 2,
-        Section::Messages if is_own => 7,
+        Section::Messages if is_own => 8,
         Section::Messages if message <= inherited => 4,
         Section::Messages if block.role == Some(crate::request::Role::Assistant) => 5,
+        Section::Messages if block.kind == BlockKind::Text => 7,
         Section::Messages => 6,
     }
 }

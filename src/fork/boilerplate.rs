@@ -13,6 +13,34 @@ pub const STANDARD: &str = include_str!("boilerplate.txt");
 
 const CLOSING_TAG: &str = "</fork-boilerplate>";
 
+/// Where the rules text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boilerplate {
+    /// In one text with the directive, as an era writes it.
+    SameBlock(Era),
+    /// In a block of its own before the directive's: all children share it, and a marker can stand
+    /// on it.
+    OwnBlock,
+    /// Nowhere: the directive stands alone.
+    None,
+}
+
+impl Boilerplate {
+    /// The text of the block that all children share, where there is one.
+    pub fn shared(self) -> Option<&'static str> {
+        (self == Boilerplate::OwnBlock).then(|| STANDARD.trim_end())
+    }
+
+    /// The text of a child's own block.
+    pub fn own(self, directive: &str) -> String {
+        match self {
+            Boilerplate::SameBlock(era) => with(directive, era),
+            Boilerplate::OwnBlock => format!("{DIRECTIVE_PREFIX}{directive}"),
+            Boilerplate::None => directive.to_owned(),
+        }
+    }
+}
+
 /// One text: rules, then the directive behind the closing tag.
 pub fn before(directive: &str) -> String {
     format!("{}\n\n{DIRECTIVE_PREFIX}{directive}", STANDARD.trim_end())
@@ -52,6 +80,17 @@ mod tests {
         assert!(text.ends_with("\n\nYour directive: Look at src.\n</fork-boilerplate>"));
         assert_eq!(text.matches(CLOSING_TAG).count(), 1);
         assert_eq!(with("Look at src.", Era::Today), before("Look at src."));
+    }
+
+    #[test]
+    fn in_two_blocks_it_says_the_same() {
+        let apart = Boilerplate::OwnBlock;
+        let both = format!("{}\n\n{}", apart.shared().unwrap(), apart.own("Look at src."));
+        assert_eq!(both, before("Look at src."));
+        for other in [Boilerplate::None, Boilerplate::SameBlock(Era::Today)] {
+            assert_eq!(other.shared(), None);
+        }
+        assert_eq!(Boilerplate::None.own("Look at src."), "Look at src.");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod history;
 pub mod limits;
 pub mod report;
 
+use self::boilerplate::Boilerplate;
 use self::gate::{Era, ForkPermit};
 use crate::request::build::build;
 use crate::request::json::JsonError;
@@ -87,8 +88,8 @@ pub struct ForkPlan {
     pub placeholder: String,
     /// How each result is written.
     pub results: ResultShape,
-    /// How the directive stands to the rules text; none where it stands alone.
-    pub boilerplate: Option<Era>,
+    /// Where the rules text stands.
+    pub boilerplate: Boilerplate,
     /// Where the children's markers go.
     pub policy: MarkerPolicy,
     /// Lifetimes of markers.
@@ -113,8 +114,11 @@ pub enum ForkError {
 /// holds is not copied.
 pub fn child(plan: &ForkPlan, family: &BodyFamily<'_>, directive: &str) -> RequestBody {
     match plan.boilerplate {
-        Some(era) => family.body(&boilerplate::with(directive, era)),
-        None => family.body(directive),
+        // Nothing is put before it, so nothing is copied.
+        Boilerplate::None => family.body(directive),
+        other @ (Boilerplate::SameBlock(_) | Boilerplate::OwnBlock) => {
+            family.body(&other.own(directive))
+        }
     }
 }
 
@@ -167,7 +171,8 @@ impl ForkPlan {
 
     /// The messages behind what is inherited: the clone of the dispatch, and one user message with
     /// a placeholder for each of its calls, in their order; the user message alone where the
-    /// dispatch is excised. The last message is open for the directive.
+    /// dispatch is excised. Rules text with a block of its own follows. The last message is open
+    /// for the directive.
     pub fn appended(&self) -> Vec<Message> {
         let dispatch = match self.clone {
             CloneShape::Full => &self.dispatch,
@@ -192,7 +197,8 @@ impl ForkPlan {
             },
             is_error: false,
         });
-        let answers = Message { role: Role::User, blocks: results.collect() };
+        let rules = self.boilerplate.shared().map(|text| Block::Text(text.to_owned()));
+        let answers = Message { role: Role::User, blocks: results.chain(rules).collect() };
         clone.into_iter().chain([answers]).collect()
     }
 

@@ -41,6 +41,7 @@ pub(super) fn fork(
         section.read("ttl", CacheTtl::FiveMinutes, mistakes, |field, m| field.choice(&TTLS, m));
     let clone = clone?;
     has_results(section, clone, mistakes)?;
+    in_one_block(section, boilerplate?, era, mistakes)?;
     Some(ForkSpec {
         children: children?,
         directive: directive?,
@@ -73,11 +74,31 @@ fn available<T: Clone>(
 
 fn boilerplate(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<BoilerplateSpec> {
     let words = [
-        ("standard", Some(BoilerplateSpec::Standard)),
-        ("none", Some(BoilerplateSpec::None)),
-        ("own_block", None),
+        ("standard", BoilerplateSpec::Standard),
+        ("none", BoilerplateSpec::None),
+        ("own_block", BoilerplateSpec::OwnBlock),
     ];
-    available(field, &words, mistakes)
+    field.choice(&words, mistakes)
+}
+
+/// Reports rules text in a block of its own in the era of the chapter, whose directive stands
+/// inside it.
+fn in_one_block(
+    section: &Section<'_>,
+    boilerplate: BoilerplateSpec,
+    era: Era,
+    mistakes: &mut Mistakes,
+) -> Option<()> {
+    let apart = era == Era::Chapter && boilerplate == BoilerplateSpec::OwnBlock;
+    let Some(field) = section.field("boilerplate").filter(|_| apart) else { return Some(()) };
+    let message = format!(
+        "{} = \"own_block\" contradicts fork.era = \"chapter\", whose directive stands inside the \
+         rules text",
+        field.key
+    );
+    let help = "set boilerplate = \"standard\" or era = \"today\"";
+    field.report(code::CONTRADICTION, message, help, mistakes);
+    None
 }
 
 fn clone(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<CloneShape> {

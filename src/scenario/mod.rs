@@ -255,8 +255,10 @@ pub enum DirectiveSpec {
 /// The rules text before the directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoilerplateSpec {
-    /// In the directive's block, before it.
+    /// In the directive's block.
     Standard,
+    /// In a block before the directive's.
+    OwnBlock,
     /// None.
     None,
 }

@@ -407,6 +407,8 @@ enum WireTtl {
 enum WireBoilerplate {
     /// In the directive's block, before it.
     Standard,
+    /// In a block of its own before the directive's, which all children share.
+    OwnBlock,
     /// None.
     None,
 }

@@ -41,6 +41,7 @@ pub(crate) fn segment(name: &str) -> Colour {
         "history" => Colour(0xD4, 0xD4, 0xD4),
         "dispatch" => Colour(0xF0, 0xE4, 0x42),
         "placeholders" => Colour(0xCC, 0x79, 0xA7),
+        "boilerplate" => Colour(0xA6, 0xC4, 0x8A),
         "directive" => Colour(0x4A, 0x4A, 0x4A),
         _ => Colour(0x99, 0x99, 0x99),
     }

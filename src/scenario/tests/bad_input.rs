@@ -131,8 +131,8 @@ refused! {
         "\"hot\"", "\"warm\", \"cold\" or \"expired\"", "one of these";
     clone_of_another_version: "fork.clone = \"single\"" => NOT_AVAILABLE 14 "fork.clone"
         "\"single\"", "not available in this version", "available: full, excise";
-    boilerplate_of_another_version: "fork.boilerplate = \"own_block\"" => NOT_AVAILABLE 20
-        "fork.boilerplate" "\"own_block\"", "not available", "available: standard, none";
+    no_such_boilerplate: "fork.boilerplate = \"own\"" => UNKNOWN_WORD 20
+        "fork.boilerplate" "\"own\"", "\"standard\", \"none\" or \"own_block\"", "one of these";
     date_that_does_not_exist: "date = \"2026-02-30\"" => DATE 8 "date" "\"2026-02-30\"",
         "must be a day from 2020-01-01 to 2099-12-31", "date = 2026-07-24";
     date_out_of_range: "date = 2199-01-01" => DATE 8 "date" "2199-01-01",
