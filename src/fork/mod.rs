@@ -26,6 +26,7 @@ use crate::request::{
     Base, Block, BlockKind, BodyFamily, Draft, MarkerError, MarkerPolicy, Message, PromptShape,
     RequestBody, ResultContent, Role, WireFormat,
 };
+use crate::units::CacheTtl;
 
 /// What stands in for every result of the dispatch: one constant, so that all children stay equal.
 pub const PLACEHOLDER: &str = "Fork started \u{2014} processing in background";
@@ -123,6 +124,22 @@ pub fn child(plan: &ForkPlan, family: &BodyFamily<'_>, directive: &str) -> Reque
 }
 
 impl ForkPlan {
+    /// A fork as Claude Code builds it today, all markers for five minutes; its fields say
+    /// otherwise.
+    pub fn new(permit: ForkPermit, base: Base, dispatch: Dispatch) -> ForkPlan {
+        ForkPlan {
+            permit,
+            base,
+            dispatch,
+            clone: CloneShape::Full,
+            placeholder: PLACEHOLDER.to_owned(),
+            results: ResultShape::Array,
+            boilerplate: Boilerplate::SameBlock(Era::Today),
+            policy: MarkerPolicy::CcTail,
+            ttls: MarkerTtls { parent: CacheTtl::FiveMinutes, fork: CacheTtl::FiveMinutes },
+        }
+    }
+
     /// Serialises what all children share, once.
     ///
     /// # Errors
